@@ -202,6 +202,7 @@ export async function safe(journey) {
   await founder.unfolds('Have another member decide');
   await founder.fills({ Note: 'As agreed on the phone.' });
   await founder.presses('Propose publication');
+  await journey.stands(founder, 'A draft with a proposal');
 
   const colleague = await journey.member('The colleague', journey.organization.members[1]);
   await colleague.sees('One thing needs you.');
@@ -254,7 +255,7 @@ export async function trust(journey) {
   const named = 'The Castellan Trust';
   await paralegal.turnsTo('Funding');
   await paralegal.follows('New trust');
-  await paralegal.fills({ 'Formal name': named, Workspace: 'Castellan trust funding' });
+  await paralegal.fills({ 'Formal name': named, 'Name of the new workspace': 'Castellan trust funding' });
   const ruth = paralegal.group('First person');
   await paralegal.fills({ Name: 'Ruth Castellan', Kind: 'Person', Email: 'ruth@castellan.example' }, ruth);
   await paralegal.checks('Settlor', ruth);
@@ -286,7 +287,7 @@ export async function trust(journey) {
   });
   await paralegal.presses('Preview');
   await paralegal.presses('Add all items');
-  await paralegal.sees('0 of 5 done');
+  await paralegal.sees('0 of 5 items done');
 
   // One is papered, claimed and proven.
   await paralegal.checks('Select Checking at First National');

@@ -15,7 +15,7 @@
 //   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
 //   seen      selectors of what must begin in its upper half, on a phone
 //   tall      the most pixels that the page may be high, on a desktop
-//   lines     selectors of rows of a table that must be one line high, on a desktop
+//   lines     selectors of rows of a table that must be at most as high as the longest state, on a desktop
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
@@ -660,8 +660,8 @@ export const SCENES = [
   { name: 'Payment, evidence to accept', as: 'member', path: ofPayment('toReview'), act: reviewIt, says: ['If you accept', 'The full amount has arrived. The payment is confirmed received.', 'There is no file.'], has: 'button:text-is("Accept evidence")' },
   { name: 'Payment, rejected without a reason', path: ofPayment('toReview'), act: async (page) => { await page.locator('.track.proof summary', { hasText: 'Reject evidence…' }).click(); await page.locator('.track.proof button:text-is("Reject evidence")').click(); }, status: 422, has: 'textarea[aria-invalid=true]' },
   { name: 'Payment, confirmed', path: ofPayment('confirmed'), says: ['Confirmed received', 'Nothing is left to do', 'It rests on the recipient’s own confirmation'], has: '.track.proof li.accepted', lacks: '.track.claim .green' },
-  { name: 'Payment, exception', path: ofPayment('exception'), says: ['Suspected fraud', 'Resolving never confirms an arrival', 'Record return…'], has: '.first button:text-is("Resolve")' },
-  { name: 'Payment, resolved without a choice', path: ofPayment('exception'), act: press('Resolve'), status: 422, says: 'How it goes on must be chosen' },
+  { name: 'Payment, exception', path: ofPayment('exception'), says: ['Suspected fraud', 'unless you are sure that it is genuine', 'Resolve…', 'Record return…'], has: '.first button:text-is("Cancel payment")' },
+  { name: 'Payment, resolved without a choice', path: ofPayment('exception'), act: sendEmpty('Resolve'), status: 422, says: 'How it goes on must be chosen' },
   { name: 'Payment, returned', path: ofPayment('returned'), says: ['the money came back', 'account closed'] },
   { name: 'Payment, cancelled', path: ofPayment('cancelled'), says: ['this payment was cancelled', 'No parking space is needed.'] },
   { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
@@ -681,7 +681,7 @@ export const SCENES = [
   { name: 'Statement, columns refused', path: ({ statements: { columns } }) => columns, act: async (page) => { await page.getByLabel('Date', { exact: true }).selectOption(''); await press('Read statement')(page); }, status: 422, has: '#date[aria-invalid=true]' },
   { name: 'Statement, of another organization', as: 'colleague', path: ({ statements: { read } }) => read, status: 404, says: 'There is nothing here' },
   { name: 'Funding, all workspaces', path: '/app/funding', says: ['Funding', 'Ellery family trust funding', 'Only claimed'] },
-  { name: 'Funding', path: ({ funding }) => funding.schedule, says: ['2 of 9 done', '1 only claimed', 'A claim is no proof', 'On hold: Counsel', 'Ready'], has: ['button:text-is("Paper selected")', 'button:text-is("Add item")'], lacks: '.claimed.green' },
+  { name: 'Funding', path: ({ funding }) => funding.schedule, says: ['2 of 9 items done', '1 only claimed', 'A claim is no proof', 'On hold: Counsel', 'Ready'], has: ['button:text-is("Paper selected")', 'button:text-is("Add item")'], lacks: '.claimed.green' },
   { name: 'Funding, nothing selected', path: ({ funding }) => funding.schedule, act: press('Paper selected'), status: 422, says: 'Choose at least one item below.' },
   { name: 'Funding, item without a label', path: ({ funding }) => funding.schedule, act: press('Add item'), status: 422, has: '#add-label[aria-invalid=true]' },
   { name: 'Funding, only claimed', path: ({ funding }) => `${funding.schedule}?phase=claimed`, says: ['Delivery van', 'Claimed'] },
@@ -701,11 +701,11 @@ export const SCENES = [
   { name: 'Trusts', path: '/app/trusts', says: ['Trusts', 'The Ellery Family Trust, dated March 14, 2026'] },
   { name: 'Trust', path: ({ funding }) => funding.trust, says: ['Settlors', 'Trustees', 'The Ellery Household', 'Documents', 'Change-of-title request'] },
   { name: 'Trust, new', path: ({ funding }) => funding.newTrust, says: ['New trust', 'Settlors', 'Trustees'], has: 'button:text-is("Create trust")' },
-  { name: 'Trust, new with its workspace', path: '/app/trusts/new', says: ['Use an existing workspace', 'First person'], has: 'button:text-is("Create trust")' },
+  { name: 'Trust, new with its workspace', path: '/app/trusts/new', says: ['A new workspace', 'First person'], has: ['button:text-is("Create trust")', 'select[name=workspace]'] },
   { name: 'Trust, refused', path: ({ funding }) => funding.newTrust, act: press('Create trust'), status: 422, has: '#formal_name[aria-invalid=true]' },
   { name: 'Funding, of another organization', as: 'colleague', path: ({ funding }) => funding.schedule, status: 404, says: 'There is nothing here' },
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
-  { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'Suspected fraud'] },
+  { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Needs attention', 'Evidence to review', 'Suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },
   { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', seen: 'img[alt^="Page 1 of"]', reach: ['#sign button.primary, .to-sign a', 'a[href$="/download"]'] },
   { name: 'Participant, first of two documents signed', as: 'returner', path: ofTwo('returner')(0), says: ['You signed this document', 'Next: Sign “Schedule of contacts”'], lacks: '#sign' },
@@ -761,7 +761,7 @@ export const SCENES = [
   { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'No one decided by' },
   { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: ['Before you publish', 'Upload the file of “Advisory agreement”'], has: '.deal' },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
-  { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: ['Ready to publish', 'Discard draft…'] },
+  { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: ['Ready to publish', 'Discard draft…'], has: '.first a:text-is("Review and publish")' },
   { name: 'Agreement, evidence', path: ({ confidential }) => agreement(confidential), says: ['Completed', 'Anyone can verify it', 'Download certificate'], has: 'a.button[href$="/bundle"]' },
   { name: 'Agreement, evidence so far', path: ({ grant }) => agreement(grant), says: 'recorded so far', lacks: 'a[href$="/certificate"]' },
   { name: 'Evidence, no certificate yet', path: ({ grant }) => `/app/evidence/agreements/${grant.id}/certificate`, status: 409, isFailedForm: false, says: 'There is no certificate yet' },
@@ -796,11 +796,11 @@ export const SCENES = [
   { name: 'Draft, publication with payments', path: ({ berth }) => `${agreement(berth)}/publish`, says: ['Payments', '$12,500.00 USD', 'Obligations', 'Before you publish'] },
   { name: 'Obligations', path: '/app/obligations', says: ['Insurance certificate', 'Marco Bianchi to Odile Renaud', 'Nothing due'], has: ['.badge.red:text-is("Overdue")', '.badge:text-is("Waiting for a trigger")', 'nav a[href="/app/obligations"][aria-current=page]'] },
   { name: 'Obligations, none in a state', path: '/app/obligations?state=confirmed', says: ['No obligation matches', 'Show all obligations'] },
-  { name: 'Obligation, overdue', path: ({ obligations: [{ id }] }) => `/app/obligations/${id}`, says: ['Overdue since', 'Claim: said to be done', 'Cancel obligation…'], has: 'button:text-is("Record satisfaction")', lacks: '.badge.green' },
+  { name: 'Obligation, overdue', path: ({ obligations: [{ id }] }) => `/app/obligations/${id}`, says: ['Overdue', 'Since', 'Claim: said to be done', 'Cancel obligation…'], has: 'button:text-is("Record satisfaction")', lacks: '.badge.green' },
   { name: 'Obligation, trigger', path: ({ obligations: [, { id }] }) => `/app/obligations/${id}`, says: ['Declaring a trigger says that it happened', 'Due within 30 days'], has: 'button:text-is("Declare trigger")' },
   { name: 'Obligation, standing', path: ({ obligations: [, , { id }] }) => `/app/obligations/${id}`, says: ['Not verified yet', 'Verifying says that the obligation is met now'], has: 'button:text-is("Verify")' },
   { name: 'Obligation, cancelled without a reason', path: ({ obligations: [, , { id }] }) => `/app/obligations/${id}`, act: async (page) => { await page.locator('summary', { hasText: 'Cancel obligation…' }).click(); await press('Cancel obligation')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
-  { name: 'Agreement, obligations', path: ({ berthLive }) => agreement(berthLive), says: ['Obligations', 'Insurance certificate', 'Overdue since'] },
+  { name: 'Agreement, obligations', path: ({ berthLive }) => agreement(berthLive), says: ['Obligations', 'Insurance certificate', 'Overdue'] },
   { name: 'Home, overdue obligations', path: '/app', says: ['Overdue', 'Insurance certificate'] },
   { name: 'Participant, obligations', as: 'tenant', path: ({ tenant }) => `/app/parts/${tenant.participant}`, says: ['The obligations below wait for you', 'Insurance certificate'], has: '.task a.button:text-is("Record satisfaction")' },
   { name: 'Participant, obligation', as: 'tenant', path: ({ tenant, obligations: [{ id }] }) => `/app/parts/${tenant.participant}/obligations/${id}`, says: ['As Marco Bianchi, I say that “Insurance certificate”, due 15 Jan 2026, is done.'], has: 'button:text-is("Record satisfaction")', reach: 'button:text-is("Record satisfaction")' },

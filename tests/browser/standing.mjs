@@ -1,4 +1,4 @@
-// What stands at once on eleven pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
+// What stands at once on twelve pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
 // Texts as the walks make them, each whole and in sight; with `on` what only a phone, or only a desktop, shows that high up.
 export const PAGES = {
   'Home': [
@@ -7,7 +7,7 @@ export const PAGES = {
     { what: 'its amount', text: /\$480,000\.00 USD/ },
     { what: 'what it asks for', text: 'To authorize' },
     { what: 'what waits next, and for whom', text: /A member to read the answers of Nora West/ },
-    { what: 'since when', text: /since \d/ },
+    { what: 'since when', text: /since today/ },
   ],
   'A draft': [
     { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
@@ -47,6 +47,15 @@ export const PAGES = {
     { what: 'the document to read', link: 'View SAFE' },
     { what: 'the act that is next', button: 'Confirm', on: 'a phone' },
   ],
+  'A draft with a proposal': [
+    { what: 'the deal', heading: 'SAFE: Juniper Ventures' },
+    { what: 'its state', text: 'Draft' },
+    { what: 'its amount', text: '$250,000.00 USD' },
+    { what: 'whom it waits for', text: 'A member to decide about the proposal' },
+    { what: 'the act that is next', link: 'Review the proposal' },
+    { what: 'between whom: the company', text: /^Northwind Robotics, Inc\. Signer/ },
+    { what: 'between whom: the investor', text: /^Juniper Ventures LLC Signer/ },
+  ],
   'A payment': [
     { what: 'the payment', heading: 'Purchase price' },
     { what: 'its state', text: 'Instructions available to the sender' },
@@ -73,7 +82,7 @@ export const PAGES = {
     { what: 'what to do before that', text: 'Call Otto Lund before you pay' },
   ],
   'A funding schedule': [
-    { what: 'how far it is', text: '1 of 5 done' },
+    { what: 'how far it is', text: '1 of 5 items done' },
     { what: 'on what grounds', text: '1 funded' },
     { what: 'of which trust', link: 'The Castellan Trust' },
     { what: 'what is next', text: /^Next: / },

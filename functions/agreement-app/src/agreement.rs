@@ -14,7 +14,7 @@ use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
-use shared::text::{self, PressingPayment, WaitContext};
+use shared::text::{self, WaitContext};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
@@ -114,7 +114,7 @@ fn agreement_page(
     let deal = Deal::new(kind_label(agreement.kind), title, badge, workspace, agreement, &summary)
         .with_money(&review.money, review.movements.total)
         .with_next_act(agreement, &summary, wait.as_ref())
-        .with_pressing(PressingPayment::first_of(agreement, named.payments, wait.as_ref()));
+        .with_pressing(agreement, named.payments, wait.as_ref());
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),

@@ -13,7 +13,7 @@ use crate::letters;
 pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Letter {
     let summary = review.schedule.summary;
     let counted = format!(
-        "{} of {} done as of {}: {} funded on accepted proof, {} closed as unfunded. {} only claimed, which is not counted as done. {} on hold.",
+        "{} of {} items done as of {}: {} funded on accepted proof, {} closed as unfunded. {} only claimed, which is not counted as done. {} on hold.",
         summary.done,
         summary.total,
         day.for_people(),

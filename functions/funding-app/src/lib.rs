@@ -100,7 +100,6 @@ pub fn routes() -> Pages {
             NEW_TRUST,
             get("view_new_trust", trust_form::new).form("create_trust", trust_form::create).fields(&trust_form::TRUST),
         )
-        .route(trust_form::CHOOSE_WORKSPACE, get("view_new_trust", trust_form::choose_workspace))
         .route("/app/trusts/{id}", get("view_trust", trust::show))
         .route(
             "/app/trusts/{id}/edit",

@@ -20,6 +20,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub fn text(&self) -> String {
-        format!("{} of {}", self.done, self.total)
+        let items = if self.total == 1 { "item" } else { "items" };
+        format!("{} of {} {items}", self.done, self.total)
     }
 }

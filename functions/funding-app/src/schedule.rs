@@ -54,6 +54,8 @@ struct SchedulePage {
     layout: Layout,
     notice: Option<Notice>,
     has_errors: bool,
+    /// Whose funding it is: that of a trust, or of several trusts in a workspace.
+    whose: String,
     workspace: Link,
     path: String,
     progress: Progress,
@@ -216,10 +218,13 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
     let selected = typed.fields_or_none(SELECTED).over(new_owner.usually(ContactKind::Person));
     let summary = FundingSummary::of(review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)));
     let chosen = filters.trust_id.get().and_then(|id| review.trust(Some(id)));
+    let only = review.schedule.trusts.first().filter(|_| review.schedule.trusts.len() == 1);
+    let whose = chosen.or(only).map_or(review.workspace.name.as_str(), |trust| trust.formal_name.as_str()).to_owned();
     let page = SchedulePage {
         layout: Layout::new(request),
         notice,
         has_errors: typed.has_errors(),
+        whose,
         workspace: Link { url: workspace_url(id), text: review.workspace.name.as_str().to_owned() },
         progress: Progress { done: summary.done, total: summary.total, claimed: summary.claimed },
         funded: summary.funded,
@@ -248,7 +253,6 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         empty_trust: chosen.filter(|_| filters.is_only_trust()).map(|trust| trust.formal_name.as_str().to_owned()),
         add: {
             // The only trust is the likely one.
-            let only = review.schedule.trusts.first().filter(|_| review.schedule.trusts.len() == 1);
             let trust = chosen.or(only).map(|trust| trust.id.to_string()).unwrap_or_default();
             typed.fields_of(ADD, [(NEW_ITEM.kind, "other".to_owned()), (NEW_ITEM.trust, trust)])
         },

@@ -7,7 +7,7 @@ use pages::done::{redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
-use pages::pickers::{Crumb, WorkspaceChoice};
+use pages::pager::page_at;
 use pages::response::PageResponse;
 use pages::urls::{NEW_TRUST, funding_url, trust_url};
 use serde_json::{Map, Value as Json};
@@ -19,9 +19,11 @@ use shared::error::Error;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::trusts::{self, NamedPerson, TrustInForm};
+use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
+use shared::wire::page::{Offset, Order, Shelf};
 
 use crate::{Choice, people_choices};
 
@@ -30,9 +32,11 @@ form! {
     pub(crate) TRUST: TrustForm {
         name: Field::line("formal_name", "Formal name", 200)
             .hint("As documents name it, such as The Ellery Family Trust, dated March 14, 2026."),
-        workspace_name: Field::line("workspace_name", "Workspace", 200)
-            .called("The workspace’s name")
-            .hint("It keeps the people and the funding together. Left empty, it gets the trust’s name."),
+        workspace: Field::choice("workspace", "Workspace")
+            .hint("It keeps the people and the funding together. For an older one than those listed, open its funding and add the trust there."),
+        workspace_name: Field::line("workspace_name", "Name of the new workspace", 200)
+            .called("The new workspace’s name")
+            .hint("Left empty, it gets the trust’s name."),
         settlors: Field::choice("settlor.", "Settlors"),
         trustees: Field::choice("trustee.", "Trustees"),
         person: chosen::NAMED.name,
@@ -45,18 +49,8 @@ form! {
     }
 }
 
-/// The page on which a member chooses an existing workspace.
-pub(crate) const CHOOSE_WORKSPACE: &str = "/app/trusts/new/workspace";
-
-const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
-    path: CHOOSE_WORKSPACE,
-    goes_on: NEW_TRUST,
-    title: "New trust",
-    list: Crumb { url: NEW_TRUST, text: "New trust" },
-    lead: "Which workspace runs its funding?",
-    without_any: "A trust can also begin in a new workspace.",
-    create: Crumb { url: NEW_TRUST, text: "Begin in a new workspace" },
-};
+/// Names the workspace of a form that was opened in one.
+const WITHIN: &str = "within";
 
 /// Those whom the form names. A trust that needs more gets them afterwards.
 const NAMED: [&str; 2] = ["1", "2"];
@@ -89,8 +83,10 @@ impl PersonFields {
 struct FormPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// None if one is made for it.
+    /// None if the form chooses it.
     workspace: Option<Link>,
+    /// Those that the form offers besides a new one.
+    workspaces: Vec<pages::fields::Choice>,
     action: String,
     hidden: Vec<(&'static str, String)>,
     people: Vec<Choice>,
@@ -121,6 +117,7 @@ impl FormPage {
             layout: Layout::new(request),
             notice: None,
             workspace: workspace.map(link),
+            workspaces: Vec::new(),
             action: NEW_TRUST.to_owned(),
             hidden: Vec::new(),
             people: people_choices(people),
@@ -155,10 +152,6 @@ struct Query {
     workspace: Option<WorkspaceId>,
 }
 
-pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageResponse, Error> {
-    WORKSPACE.page(request).await
-}
-
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
     new_page(request, query.workspace, Fields::default()).await
@@ -172,10 +165,19 @@ async fn new_page(request: &Request, id: Option<WorkspaceId>, fields: Fields) ->
             None => Ok(None),
         }
     };
-    let (within, known) = tokio::try_join!(within, chosen::known_names(scope))?;
+    let offered = async {
+        let newest = WorkspaceQuery::of_page(page_at(Offset::default()));
+        match id {
+            Some(_) => Ok(Vec::new()),
+            None => Ok(workspaces::list(scope, Order::NewestFirst, Shelf::Current, &newest).await?.data),
+        }
+    };
+    let (within, offered, known) = tokio::try_join!(within, offered, chosen::known_names(scope))?;
     let (workspace, people) = within.unzip();
+    let offer = |found: &Workspace| pages::fields::Choice::new(found.id().to_string(), found.name.as_str());
     let page = FormPage {
-        hidden: id.map(|id| ("workspace", id.to_string())).into_iter().collect(),
+        hidden: id.map(|id| (WITHIN, id.to_string())).into_iter().collect(),
+        workspaces: offered.iter().map(offer).collect(),
         ..FormPage::new(request, workspace.as_ref(), &people.unwrap_or_default(), known, fields)
     };
     Ok(PageResponse::render(&page)?.showing(id.map(WorkspaceId::uuid)))
@@ -184,18 +186,24 @@ async fn new_page(request: &Request, id: Option<WorkspaceId>, fields: Fields) ->
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let known: Option<WorkspaceId> = match form.get("workspace") {
-        "" => None,
-        id => Some(id.parse().map_err(|_| Error::not_found())?),
+    let id_in = |field: &str| match form.get(field) {
+        "" => Ok(None),
+        id => id.parse::<WorkspaceId>().map(Some).map_err(|_| Error::not_found()),
     };
+    let within = id_in(WITHIN)?;
+    let known = within.or(id_in(TRUST.workspace.name)?);
     let id = submitted.new_id::<TrustId>();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
-        Ok(new_page(request, known, fields).await?.unprocessable())
+        Ok(new_page(request, within, fields).await?.unprocessable())
     };
     let new = read(form, known.unwrap_or_else(WorkspaceId::new));
     let workspace = match (&new, known) {
         (Ok(new), None) => read_workspace(form, &new.formal_name).map(Some),
+        (_, Some(_)) if !form.get(TRUST.workspace_name).trim().is_empty() => {
+            let message = "can’t be combined with a chosen workspace: leave one of the two empty";
+            Err(FieldErrors::one(TRUST.workspace_name, FieldCode::InvalidValue, message))
+        }
         _ => Ok(None),
     };
     let (new, workspace, named) = match (new, workspace, read_named(form)) {

@@ -245,7 +245,7 @@ async fn contact_page(
     let scope = request.signed_in()?.scope();
     let id: ContactId = request.path_id("id")?;
     let pages: Pages = request.read_query()?;
-    let (contact, organization, AgreementPage { page: agreements, ready }, workspaces) = tokio::try_join!(
+    let (contact, organization, AgreementPage { page: agreements, ready, .. }, workspaces) = tokio::try_join!(
         contacts::get(scope, id),
         organizations::get(scope),
         agreements::list_of_contact(scope, id, page_at(pages.agreements)),

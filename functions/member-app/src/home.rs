@@ -26,7 +26,7 @@ use shared::service::audit::{self, Names};
 use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
-use shared::text::reader::Shown as _;
+use shared::text::reader::{self, Shown as _};
 use shared::text::{self, CurrentWait, WaitContext};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
@@ -50,6 +50,15 @@ struct HomePage {
     begin: &'static str,
     has_activity: bool,
     changes: Vec<ChangeRow>,
+    now: Timestamp,
+    /// What the times are marked with elsewhere.
+    zone: String,
+}
+
+impl HomePage {
+    fn short(&self, at: &Timestamp) -> DisplayTime {
+        DisplayTime::short(*at, self.now)
+    }
 }
 
 struct Section {
@@ -73,8 +82,8 @@ struct Item {
     amount: String,
     blockers: Vec<BlockerRow>,
     more_blockers: usize,
-    when: Option<(&'static str, DisplayTime)>,
-    looks: Vec<(String, Option<DisplayTime>)>,
+    when: Option<(&'static str, Timestamp)>,
+    looks: Vec<(String, Option<Timestamp>)>,
     more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
@@ -109,7 +118,7 @@ struct ChangeRow {
     /// What follows the object, if the sentence names it.
     rest: Option<String>,
     /// When, the last time.
-    at: DisplayTime,
+    at: Timestamp,
     /// How often in a row.
     times: usize,
 }
@@ -174,6 +183,8 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         begin: NEW_AGREEMENT,
         has_activity: !found.queue.is_new || !found.changes.is_empty(),
         changes: ChangeRow::all(&found, is_admin),
+        now: request.now(),
+        zone: reader::zone().called(),
     };
     Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
@@ -292,15 +303,15 @@ fn more_needs(found: &Home) -> Vec<(String, String)> {
     let owed = due.overdue_total + due.to_confirm_total;
     let shown = due.overdue.len() + due.to_confirm.len();
     let lists = [
-        more(proposals, format!("{} more proposals", proposals.more()), "/app/proposals?state=pending"),
-        more(payments, format!("{} more payments", payments.more()), "/app/money"),
-        more(attention, format!("{} more agreements", attention.more()), all_attention),
-        more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
-        more(proofs, format!("{} more funding items", proofs.more()), pages::urls::FUNDING),
+        more(proposals, text::counted(proposals.more(), "more proposal"), "/app/proposals?state=pending"),
+        more(payments, text::counted(payments.more(), "more payment"), "/app/money"),
+        more(attention, text::counted(attention.more(), "more agreement"), all_attention),
+        more(papers, text::counted(papers.more(), "more paper signature"), "/app/agreements?lifecycle=active"),
+        more(proofs, text::counted(proofs.more(), "more funding item"), pages::urls::FUNDING),
         more_obligations(owed, shown, OBLIGATIONS),
-        more(endpoints, format!("{} more failing endpoints", endpoints.more()), "/app/developers"),
-        more(tokens, format!("{} more tokens", tokens.more()), TOKENS),
-        more(drafts, format!("{} more drafts", drafts.more()), "/app/agreements?lifecycle=draft"),
+        more(endpoints, text::counted(endpoints.more(), "more failing endpoint"), "/app/developers"),
+        more(tokens, text::counted(tokens.more(), "more token"), TOKENS),
+        more(drafts, text::counted(drafts.more(), "more draft"), "/app/agreements?lifecycle=draft"),
     ];
     lists.into_iter().flatten().collect()
 }
@@ -316,7 +327,7 @@ fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)
 
 fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
     let more = total.saturating_sub(shown);
-    (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
+    (more > 0).then(|| (url.to_owned(), text::counted(more, "more obligation"))).into_iter().collect()
 }
 
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
@@ -372,7 +383,7 @@ impl Item {
             at: Some(proposal.created_at),
             ends_at: Some(proposal.expires_at),
             what: "Needs your decision",
-            when: Some(("", proposal.created_at.into())),
+            when: Some(("", proposal.created_at)),
             badge: Some((left, class)),
             ..Self::new(urgency, url, &title, format!("proposed by {}", actor_label(&proposal.created_by)))
         }
@@ -386,7 +397,7 @@ impl Item {
         Self {
             at: Some(paper.recorded_at),
             what: "Paper signature",
-            when: Some(("recorded", paper.recorded_at.into())),
+            when: Some(("recorded", paper.recorded_at)),
             badge: Some(("To confirm".to_owned(), "blue")),
             ..Self::new(Urgency::Asked, url, paper.agreement.as_str(), detail)
         }
@@ -398,7 +409,7 @@ impl Item {
         Self {
             urgency: Urgency::Late,
             ends_at: due,
-            when: due.map(|due| ("since", due.into())),
+            when: due.map(|due| ("since", due)),
             badge: Some(("Overdue".to_owned(), "red")),
             ..Self::of_obligation(queued, &since.unwrap_or_default())
         }
@@ -409,7 +420,7 @@ impl Item {
         let by = claim.map(|claim| format!(", said to be done by {}", claim.who()));
         Self {
             at: claim.map(|claim| claim.at),
-            when: claim.map(|claim| ("on", claim.at.into())),
+            when: claim.map(|claim| ("on", claim.at)),
             badge: Some(("To confirm".to_owned(), "amber")),
             ..Self::of_obligation(queued, &by.unwrap_or_default())
         }
@@ -428,7 +439,7 @@ impl Item {
             1 => ("1 thing left".to_owned(), "quiet"),
             many => (format!("{many} things left"), "quiet"),
         };
-        Self { when: Some(("changed", queued.agreement.updated_at.into())), badge: Some(badge), ..item }
+        Self { when: Some(("changed", queued.agreement.updated_at)), badge: Some(badge), ..item }
     }
 
     fn of_waiting(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
@@ -452,8 +463,7 @@ impl Item {
                 (("since", wait.since), to_review.or_else(|| stuck(now, wait.since)))
             }
         };
-        let when = Some((when.0, when.1.into()));
-        Self { urgency, at: Some(wait.since), when, badge, ..Self::of_agreement(queued, wait.on) }
+        Self { urgency, at: Some(wait.since), when: Some(when), badge, ..Self::of_agreement(queued, wait.on) }
             .looked_at(queued, contacts)
     }
 
@@ -461,7 +471,7 @@ impl Item {
         let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
         let name = |id| name(id).map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned());
         let shown = queued.looks.iter().take(LOOKS_MAX);
-        let looks = shown.map(|(id, seen_at)| (name(*id), seen_at.map(DisplayTime::from))).collect();
+        let looks = shown.map(|(id, seen_at)| (name(*id), *seen_at)).collect();
         Self { looks, more_looks: queued.looks.len().saturating_sub(LOOKS_MAX), ..self }
     }
 
@@ -473,7 +483,7 @@ impl Item {
             (queue.now.unix_ms()..=queue.now.plus_seconds(limits::CLOSES_SOON_S).unix_ms()).contains(&at.unix_ms())
         });
         let detail = match closes {
-            Some(at) => format!("{} · expires {}", item.detail, at.shown()),
+            Some(at) => format!("{} · expires {}", item.detail, reader::zone().briefly(at, queue.now)),
             None => item.detail,
         };
         Self { detail, badge, ends_at: closes, ..item }
@@ -489,7 +499,7 @@ impl Item {
             Self::of_agreement(queued, wait.map_or_else(status, |wait| wait.on))
         };
         Self {
-            when: agreement.expires_at.map(|at| ("expires", at.into())),
+            when: agreement.expires_at.map(|at| ("expires", at)),
             badge: agreement.expires_at.map(|at| time_left(now, at)),
             ..item
         }
@@ -513,7 +523,7 @@ impl Item {
         Self {
             ends_at: Some(token.expires_at),
             what: "Access token",
-            when: Some(("expires", token.expires_at.into())),
+            when: Some(("expires", token.expires_at)),
             badge: Some((left, class)),
             ..Self::new(
                 if class == "red" { Urgency::Late } else { Urgency::ToDo },
@@ -545,7 +555,7 @@ impl ChangeRow {
         let around = if of_payment { unnamed(&said).or_else(|| with_name(&said)) } else { None };
         let (said, rest) = around.map_or((said, None), |(said, rest)| (said, Some(rest)));
         let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
-        Self { said, object, rest, at: row.at.into(), times: 1 }
+        Self { said, object, rest, at: row.at, times: 1 }
     }
 
     /// What was done again and again is one line.

@@ -3,7 +3,7 @@
 use askama::Template;
 use pages::agreement_payments::purpose_of;
 use pages::labels::{
-    Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, movement_badge, obligation_badge,
+    Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, obligation_badge, payment_badge,
     role_label, scope_label, subscription_label, token_badge, workspace_badge,
 };
 use pages::layout::Layout;
@@ -29,8 +29,8 @@ use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::endpoints::EndpointState;
 use shared::service::search::{self, Found, SearchQuery};
-use shared::text::funding_words as words;
 use shared::text::reader::Shown as _;
+use shared::text::{self, funding_words as words};
 use shared::web::Request;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -222,7 +222,7 @@ fn payment(found: &Movement) -> Row {
         url: movement_url(found.id()),
         name: purpose_of(found),
         about: found.terms().money.map_or_else(|| "No amount".to_owned(), Money::for_people),
-        badge: movement_badge(found.state()).into(),
+        badge: payment_badge(found).into(),
         id: found.id().uuid(),
     }
 }
@@ -232,7 +232,7 @@ fn obligation(found: &Obligation, now: Timestamp) -> Row {
     Row {
         url: obligation_url(found.id()),
         name: found.name().as_str().to_owned(),
-        about: due.unwrap_or_else(|| "Nothing".to_owned()),
+        about: due.unwrap_or_else(|| text::NOTHING_DUE.to_owned()),
         badge: obligation_badge(found, now).into(),
         id: found.id().uuid(),
     }

@@ -4,7 +4,7 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge};
+use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge, risk_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
@@ -132,13 +132,12 @@ impl Table {
             }
             Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
         };
-        let is_owed = row_type != LedgerRowType::Agreement;
-        let agreement = is_owed.then_some(("Agreement", ""));
         let sums = figures.iter().map(|figure| (figure.title, "number"));
         // The list of agreements has their due days, and no room is left beside three sums.
-        let due = is_owed.then_some(("Due", ""));
-        let columns = [(text::ledger_row_type(row_type), "")].into_iter().chain(agreement).chain([(who, "")]);
-        let columns = columns.chain(sums).chain(due).chain([("State", "")]).collect();
+        let is_owed = row_type != LedgerRowType::Agreement;
+        let of_owed = [("Waiting for", ""), ("Due", "")].into_iter().filter(|_| is_owed);
+        let columns = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter().chain(sums).chain(of_owed);
+        let columns = columns.chain([("State", "")]).collect();
         Self { all: text::ledger_rows(row_type), who, figures, columns, rows }
     }
 }
@@ -224,7 +223,8 @@ impl RowView {
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
             waits_for: row.waits_for.clone(),
             due: Some(row.due_at.map(|at| zone.day_of(at).shown()).unwrap_or_default()),
-            is_overdue: row.is_overdue,
+            // An obligation's state says so itself.
+            is_overdue: row.is_overdue && row.state != LedgerState::Open,
             badge: state_badge(row).into(),
         }
     }
@@ -257,7 +257,7 @@ fn state_badge(row: &LedgerRow) -> Badge {
     }
     let badge = match row.thing.row_type() {
         LedgerRowType::Agreement => Lifecycle::parse(state).map(lifecycle_badge),
-        LedgerRowType::Movement => MovementState::parse(state).map(movement_badge),
+        LedgerRowType::Movement => risk_badge(row.risk).or_else(|| MovementState::parse(state).map(movement_badge)),
         LedgerRowType::Obligation => ObligationState::parse(state).map(obligation_state_badge),
     };
     badge.unwrap_or(Badge { text: state, class: "quiet" })

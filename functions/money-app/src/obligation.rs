@@ -3,7 +3,7 @@
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
-use pages::labels::{Badge, actor_label, obligation_badge};
+use pages::labels::{Badge, actor_label, obligation_badge, obligation_status};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, refusal};
 use pages::pager::{Paged, Pager};
@@ -103,7 +103,7 @@ async fn page(
         path: obligation_url(id),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: text::obligation_state(obligation, now),
+        status: obligation_status(obligation, now),
         agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
         facts: facts(&in_full),
         triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),

@@ -1,7 +1,7 @@
 //! The list of obligations, and texts about obligations shared by all pages.
 
 use askama::Template;
-use pages::labels::{Badge, obligation_badge, obligation_state_badge};
+use pages::labels::{Badge, obligation_badge, obligation_state_badge, obligation_status};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
@@ -79,7 +79,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
             agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
             parties: text::promise_parties(obligation.parties(), agreement, &contacts),
             due,
-            status: text::obligation_state(obligation, now),
+            status: obligation_status(obligation, now),
             badge: obligation_badge(obligation, now),
             waiting: obligation.waiting_claims().count(),
         })

@@ -3,7 +3,7 @@
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
-use pages::labels::{Badge, obligation_badge};
+use pages::labels::{Badge, obligation_badge, obligation_status};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, said_by};
 use pages::pager::{Paged, Pager};
@@ -50,7 +50,7 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
         about: about(view, obligation),
-        status: text::obligation_state(obligation, now),
+        status: obligation_status(obligation, now),
         badge: obligation_badge(obligation, now),
         verb: is_live(view, obligation).then(|| waiting(obligation, by, now)).flatten(),
     };
@@ -255,7 +255,7 @@ fn page_at(
         agreement: agreement.name.as_str().to_owned(),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: text::obligation_state(obligation, now),
+        status: obligation_status(obligation, now),
         facts,
         is_standing: obligation.standing(now).is_some(),
         can_satisfy: acts.iter().any(|act| act.act == "satisfy"),

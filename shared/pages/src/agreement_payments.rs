@@ -7,20 +7,48 @@ use shared::domain::ids::ParticipantId;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
+use shared::limits;
+use shared::text;
 use shared::text::movements::{self as words, reference_type};
 use shared::text::reader::Shown as _;
 
-use crate::labels::{Badge, movement_badge};
+use crate::labels::{Badge, payment_badge};
 use crate::urls::movement_url;
 
 /// The payments.
 pub struct Payments {
-    /// The payments on this page.
+    /// The payments that stand open on this page, those that need something first.
     pub rows: Vec<PaymentRow>,
+    /// The others on it, behind a disclosure.
+    pub folded: Vec<PaymentRow>,
+    /// What the disclosure says.
+    pub unfold: String,
     /// The previous page.
     pub before: Option<String>,
     /// The next page, and how many payments follow.
-    pub after: Option<(String, usize)>,
+    pub after: Option<(String, String)>,
+}
+
+impl Payments {
+    /// The payments of a page behind `offset` of `total`. On the first one only the beginning is open.
+    #[must_use]
+    pub fn new(mut rows: Vec<PaymentRow>, offset: usize, total: usize, url: &str) -> Self {
+        let page = |from: usize| format!("{url}?payments={from}#payments");
+        let (on_page, shown) = (rows.len(), offset + rows.len());
+        let folded = if offset > 0 { Vec::new() } else { rows.split_off(on_page.min(limits::AGREEMENT_PAYMENTS_OPEN)) };
+        let unfold = if shown == total {
+            format!("Show all {total} payments")
+        } else {
+            format!("Show {}", text::counted(folded.len(), "more payment"))
+        };
+        Self {
+            rows,
+            folded,
+            unfold,
+            before: (offset > 0).then(|| page(offset.saturating_sub(limits::AGREEMENT_PAYMENTS_SHOWN))),
+            after: (shown < total).then(|| (page(shown), text::counted(total - shown, "more payment"))),
+        }
+    }
 }
 
 /// A payment.
@@ -59,12 +87,12 @@ impl PaymentRow {
     pub fn new(movement: &Movement, agreement: &Agreement, contacts: &[Contact], today: Day) -> Self {
         let terms = movement.terms();
         // The record of an ended agreement's movement may lag behind.
-        let state = agreement.movement_state(movement.id()).unwrap_or(movement.state());
-        let is_past = |due: &Day| *due < today && !state.is_done();
+        let told = movement.as_told(agreement);
+        let is_past = |due: &Day| *due < today && !told.state().is_done();
         Self {
             url: movement_url(movement.id()),
             purpose: purpose_of(movement),
-            badge: movement_badge(state),
+            badge: payment_badge(&told),
             amount: terms.money.map(Money::for_people).unwrap_or_default(),
             payer: name_of(agreement, contacts, terms.sender),
             payee: name_of(agreement, contacts, terms.receiver),

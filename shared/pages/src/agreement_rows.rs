@@ -45,18 +45,20 @@ impl AgreementRow {
         let AgreementRows { contacts, payments, named, .. } = rows;
         let context = WaitContext { contacts, own, payments: payments.states(), named };
         let wait = text::current_wait(agreement, context);
+        let (is_ready, is_proposed) =
+            (rows.page.ready.contains(&agreement.id()), rows.page.proposed.contains(&agreement.id()));
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
             counterparties: counterparties(agreement, rows, own),
             amount: text::agreement_amount(agreement, rows.payments.amounts_of(agreement.id())),
             waiting_for: match agreement.lifecycle() {
-                Lifecycle::Draft if rows.page.ready.contains(&agreement.id()) => "A member to publish it".to_owned(),
+                Lifecycle::Draft if is_ready || is_proposed => text::draft_wait(is_proposed).to_owned(),
                 Lifecycle::Draft => "A member to finish it".to_owned(),
                 _ => wait.map(|wait| wait.on).unwrap_or_default(),
             },
             due: due(agreement, payments.due_of(agreement.id()), &organization.time_zone),
-            badge: agreement_badge(agreement, rows.page.ready.contains(&agreement.id())),
+            badge: agreement_badge(agreement, is_ready),
         }
     }
 }

@@ -20,7 +20,7 @@ use shared::text;
 use shared::text::reader::Shown as _;
 
 use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
-use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
+use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge, obligation_status};
 use crate::layout::Link;
 use crate::urls::{
     access_url, agreement_url, answers_url, document_url, files_url, movement_url, obligation_url, verification_url,
@@ -199,7 +199,7 @@ impl AgreementSummary {
         for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
             let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
             row.obligation = found.map(|obligation| {
-                let state = text::obligation_state(obligation, now);
+                let state = obligation_status(obligation, now);
                 (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
             });
         }
@@ -555,13 +555,7 @@ impl AgreementSummary {
             .filter_map(|id| review.movements.get(*id))
             .map(|movement| PaymentRow::new(movement, agreement, contacts, today))
             .collect();
-        let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
-        let (shown, per_page) = (offset + on_page.len(), shared::limits::AGREEMENT_PAYMENTS_SHOWN);
-        self.payments = (*total > 0).then(|| Payments {
-            rows,
-            before: (*offset > 0).then(|| page(offset.saturating_sub(per_page))),
-            after: (shown < *total).then(|| (page(shown), total - shown)),
-        });
+        self.payments = (*total > 0).then(|| Payments::new(rows, *offset, *total, &agreement_url(agreement.id())));
         self
     }
 }

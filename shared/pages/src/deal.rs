@@ -47,6 +47,8 @@ pub struct Deal {
     pub money: Vec<DealMoney>,
     /// What it waits for first, such as `Ada Okafor to approve`, in lines.
     pub waits_for: Vec<String>,
+    /// Other payments that a member has to see to at once, and where they are listed.
+    pub more_waits: Option<Link>,
     /// Where a member does what is next, or helps those it waits for.
     pub next_act: Option<NextAct>,
     /// Its payments: purpose and amount.
@@ -151,6 +153,7 @@ impl Deal {
             amount: amount.cloned(),
             money: Vec::new(),
             waits_for: summary.next.iter().cloned().collect(),
+            more_waits: None,
             next_act: None,
             payments: Vec::new(),
             without_amount: "",
@@ -215,7 +218,7 @@ impl Deal {
             papers.any(|(_, of)| of.as_ref() == Some(&url)).then_some(url)
         };
         let waited_for = |gate: &Gate| {
-            let waited_for = agreement.unmet_by(gate).into_iter().next()?;
+            let waited_for = agreement.on_paper(gate).into_iter().chain(agreement.unmet_by(gate)).next()?;
             let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
             Some((summary.participants.get(at)?, paper_of(waited_for)))
         };
@@ -246,25 +249,21 @@ impl Deal {
         } else {
             next.and_then(|(row, gate)| act_of(row, gate))
         };
-        let papered = next.and_then(|(_, gate)| waited_for(gate)).filter(|(_, paper)| paper.is_some());
-        let waits_for = match papered {
-            Some((ParticipantRow { name, .. }, _)) => {
-                // Who signed on paper has nothing left to do.
-                let others = Some(wait.on.clone()).filter(|on| *on != format!("{name} to sign"));
-                [format!("A member to confirm the paper signature of {name}")].into_iter().chain(others).collect()
-            }
-            None => vec![wait.on.clone()],
-        };
-        Self { waits_for, next_act, ..self }
+        Self { waits_for: vec![wait.on.clone()], next_act, ..self }
     }
 
-    /// Puts a payment that a member has to see to at once, if there is one, before all else.
+    /// Puts a payment that a member has to see to at once, if there is one, before all else, and says how many more
+    /// there are.
     #[must_use]
-    pub fn with_pressing(self, payment: Option<PressingPayment>) -> Self {
-        let Some(PressingPayment { id, act, on }) = payment else { return self };
+    pub fn with_pressing(self, agreement: &Agreement, payments: &[Movement], wait: Option<&CurrentWait>) -> Self {
+        let first = PressingPayment::first_of(agreement, payments, wait);
+        let more = PressingPayment::more(agreement, first.as_ref(), wait);
+        let text = format!("and {}", text::counted(more, "more payment"));
+        let more_waits = (more > 0).then(|| Link { url: "#payments".to_owned(), text });
+        let Some(PressingPayment { id, act, on }) = first else { return Self { more_waits, ..self } };
         let waits_for = std::iter::once(on).chain(self.waits_for).collect();
         let next_act = NextAct::Open(Link { url: movement_url(id), text: act_on(act).to_owned() });
-        Self { waits_for, next_act: Some(next_act), ..self }
+        Self { waits_for, more_waits, next_act: Some(next_act), ..self }
     }
 
     /// Adds the payments that have an amount, unless there is one of the deal's own amount.

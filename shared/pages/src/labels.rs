@@ -10,6 +10,7 @@ use shared::domain::endpoint::Subscription;
 use shared::domain::funding::{FundingItem, FundingStatus, Phase};
 use shared::domain::ids::ContactId;
 use shared::domain::movement::state::MovementState;
+use shared::domain::movement::{Movement, Risk};
 use shared::domain::obligation::{Obligation, ObligationState};
 use shared::domain::organization::Role;
 use shared::domain::proposal::{ProposalAction, ProposalState};
@@ -18,9 +19,9 @@ use shared::domain::time_zone::TimeZone;
 use shared::domain::token::{Scope, Token};
 use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
-use shared::text::funding_words;
-use shared::text::movements::movement_state;
+use shared::text::movements::{movement_state, risk};
 use shared::text::reader;
+use shared::text::{self, funding_words};
 
 /// A state in a word, and its color.
 pub struct Badge<T = &'static str> {
@@ -45,10 +46,12 @@ pub struct DisplayTime {
     pub datetime: String,
     /// The text.
     pub text: String,
-    /// The time in UTC, if the text has another zone.
-    utc: Option<String>,
+    /// The time in UTC, if the text has another zone, or all of a short one.
+    title: Option<String>,
     /// Whether no more than the hour is known, which the script then leaves as it is.
     is_hour: bool,
+    /// Whether it is only the day, or the time today.
+    is_short: bool,
 }
 
 // Its template escapes its content.
@@ -57,7 +60,16 @@ impl HtmlSafe for DisplayTime {}
 impl DisplayTime {
     fn new(time: Timestamp, write: impl Fn(&TimeZone) -> String) -> Self {
         let (zone, utc) = (reader::zone(), TimeZone::default());
-        Self { datetime: time.to_string(), text: write(&zone), utc: (zone != utc).then(|| write(&utc)), is_hour: false }
+        let title = (zone != utc).then(|| write(&utc));
+        Self { datetime: time.to_string(), text: write(&zone), title, is_hour: false, is_short: false }
+    }
+
+    /// Short, on a page that names the zone: its day, or its time today.
+    #[must_use]
+    pub fn short(time: Timestamp, now: Timestamp) -> Self {
+        let zone = reader::zone();
+        let title = Some(zone.for_people(time));
+        Self { text: zone.briefly(time, now), title, is_short: true, ..Self::from(time) }
     }
 
     /// Exact to the second, where a minute can't tell rows apart.
@@ -176,7 +188,7 @@ pub fn proposal_badge(state: ProposalState) -> Badge {
     }
 }
 
-/// Only a proven arrival is green, never a claim.
+/// The state of a payment for everyone. Only a proven arrival is green, never a claim.
 #[must_use]
 pub fn movement_badge(state: MovementState) -> Badge {
     let class = match state {
@@ -187,6 +199,18 @@ pub fn movement_badge(state: MovementState) -> Badge {
         MovementState::Exception | MovementState::Returned => "red",
     };
     Badge { text: movement_state(state), class }
+}
+
+/// The state of a payment for members: what puts its money at risk comes first.
+#[must_use]
+pub fn payment_badge(payment: &Movement) -> Badge {
+    risk_badge(payment.risk()).unwrap_or_else(|| movement_badge(payment.state()))
+}
+
+/// The badge of what puts a payment's money at risk.
+#[must_use]
+pub fn risk_badge(found: Option<Risk>) -> Option<Badge> {
+    found.map(|found| Badge { text: risk(found), class: "red" })
 }
 
 /// The state of a delivery.
@@ -267,6 +291,21 @@ pub fn item_badge(item: &FundingItem) -> Badge {
 
 /// An open obligation that is past due.
 pub const OVERDUE: Badge = Badge { text: "Overdue", class: "red" };
+
+/// A sentence about a state beside its badge, whose word it doesn’t repeat.
+#[must_use]
+pub fn beside(badge: &Badge, sentence: String) -> String {
+    let rest = sentence.strip_prefix(badge.text).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    let Some(rest) = rest.map(str::trim_start) else { return sentence };
+    let mut letters = rest.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// What became of an obligation beside its badge.
+#[must_use]
+pub fn obligation_status(obligation: &Obligation, now: Timestamp) -> String {
+    beside(&obligation_badge(obligation, now), text::obligation_state(obligation, now))
+}
 
 /// A claim is never green.
 #[must_use]

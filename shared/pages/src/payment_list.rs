@@ -11,7 +11,7 @@ use shared::text;
 use shared::text::reader::Shown as _;
 
 use crate::agreement_summary::participant_name;
-use crate::labels::{Badge, movement_badge};
+use crate::labels::{Badge, payment_badge};
 use crate::urls::{agreement_url, movement_url, payment_url, payments_url};
 
 const SHOWN_MAX: usize = 30;
@@ -78,8 +78,7 @@ impl PaymentRow {
             detail: detail.into_iter().flatten().collect::<Vec<_>>().join(" · "),
             is_incomplete: is_draft && !lacking(terms, agreement).is_empty(),
             // An ended agreement may say so before its payment's record does.
-            state: (!is_draft)
-                .then(|| movement_badge(agreement.movement_state(payment.id()).unwrap_or_else(|| payment.state()))),
+            state: (!is_draft).then(|| payment_badge(&payment.as_told(agreement))),
         }
     }
 }

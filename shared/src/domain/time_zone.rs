@@ -159,6 +159,16 @@ impl TimeZone {
         format!("{} {}", self.write_to(at, false), self.abbreviation(at))
     }
 
+    /// A moment for display where the page names the zone: its day, or its time today, such as `today, 5:00 PM`.
+    #[must_use]
+    pub fn briefly(&self, at: Timestamp, now: Timestamp) -> String {
+        let day = self.day_of(at);
+        if day == self.day_of(now) {
+            return format!("today, {}", at.zoned(self.zone()).strftime(self.dates().clock_format(false)));
+        }
+        day.write(self.dates())
+    }
+
     /// A moment for display, to the second, such as `Dec 31, 2026, 5:00:59 PM EST`.
     #[must_use]
     pub fn for_people_to_the_second(&self, at: Timestamp) -> String {

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const AGREEMENT_MOVEMENTS_MAX: usize = 1000;
 /// Payments that an agreement's page shows at once. Each takes some 1.2 KB of its 60.
 pub const AGREEMENT_PAYMENTS_SHOWN: usize = 12;
+/// Those of them that stand open; the others are behind a disclosure.
+pub const AGREEMENT_PAYMENTS_OPEN: usize = 5;
 /// Payments of an active agreement that its cancellation page reads: they fit in one read of the store.
 pub const REVIEWED_PAYMENTS_MAX: usize = 100;
 /// Payments that an agreement's page reads because its conditions name them: as many as fit in one read.

@@ -260,13 +260,22 @@ fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (Agree
     (AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for }, workspace)
 }
 
-/// A page of agreements, with the ids of those that are ready to be proposed for publication.
+/// A page of agreements, with the ids of complete drafts.
 #[derive(Debug)]
 pub struct AgreementPage {
     /// The agreements.
     pub page: Page<Agreement>,
     /// Those that are ready to be proposed for publication.
     pub ready: HashSet<AgreementId>,
+    /// Those whose publication is proposed.
+    pub proposed: HashSet<AgreementId>,
+}
+
+impl AgreementPage {
+    async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
+        let (ready, proposed) = ready_and_proposed(scope, &page.data).await?;
+        Ok(Self { page, ready, proposed })
+    }
 }
 
 /// A page of agreements with the records that its rows name.
@@ -304,11 +313,11 @@ impl AgreementRows {
             }
             scope.store().payments_of(&with_payments).await.map_err(Error::from)
         };
-        let ready = Box::pin(ready_to_be_proposed(scope, &page.data));
+        let drafts = Box::pin(ready_and_proposed(scope, &page.data));
         let named = waited_for(scope, &page.data);
-        let (contacts, payments, ready, named) = tokio::try_join!(contacts, payments, ready, named)?;
+        let (contacts, payments, (ready, proposed), named) = tokio::try_join!(contacts, payments, drafts, named)?;
         let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
-        Ok(Self { page: AgreementPage { page, ready }, contacts, payments, named })
+        Ok(Self { page: AgreementPage { page, ready, proposed }, contacts, payments, named })
     }
 }
 
@@ -324,16 +333,12 @@ pub async fn list_rows(
 
 /// A page of the agreements that match a query.
 pub async fn list(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementPage, Error> {
-    let page = scope.store().list_agreements(order, Shelf::All, query).await?;
-    let ready = ready_to_be_proposed(scope, &page.data).await?;
-    Ok(AgreementPage { page, ready })
+    AgreementPage::load(scope, scope.store().list_agreements(order, Shelf::All, query).await?).await
 }
 
 /// A page of the agreements with a contact as a participant.
 pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageRequest) -> Result<AgreementPage, Error> {
-    let page = scope.store().agreements_of_contact(contact, page).await?;
-    let ready = ready_to_be_proposed(scope, &page.data).await?;
-    Ok(AgreementPage { page, ready })
+    AgreementPage::load(scope, scope.store().agreements_of_contact(contact, page).await?).await
 }
 
 /// The agreements of a workspace, as its page shows them.
@@ -363,7 +368,11 @@ pub async fn list_of_workspace(
     Ok(WorkspaceAgreements { listed, referred_to })
 }
 
-async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
+/// The drafts that are ready to be proposed for publication, and those that are proposed.
+async fn ready_and_proposed(
+    scope: &Scope,
+    agreements: &[Agreement],
+) -> Result<(HashSet<AgreementId>, HashSet<AgreementId>), Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
     // Contacts and payments are read only for drafts without other blockers; workspaces don't prevent a proposal.
     let alone =
@@ -388,7 +397,7 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
         let context = DraftContext { contacts: &contacts, payments: payments.of(draft), changed_items, ..alone };
         blockers(draft, &context).is_empty() && !proposed.contains(&draft.id())
     };
-    Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
+    Ok((drafts.into_iter().filter(is_ready).map(Agreement::id).collect(), proposed))
 }
 
 /// Complete payments of a draft, so that only what the draft itself lacks is a blocker.

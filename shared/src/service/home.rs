@@ -265,8 +265,12 @@ impl<'a> Chosen<'a> {
         };
         // Those are among the payments.
         let is_paid_next = |open: &&OpenAgreement| {
-            (open.authorizations > 0 || with_payments.contains(&open.id)) && open.waited_for.is_empty()
+            let is_paid = open.authorizations > 0 || with_payments.contains(&open.id);
+            is_paid && open.waited_for.is_empty() && open.papers.is_empty()
         };
+        // Those are among the paper signatures.
+        let is_confirmed_next =
+            |open: &&OpenAgreement| open.waited_for.is_empty() && open.papers.iter().any(|by| !not_of.contains(by));
         let is_closing =
             |open: &&OpenAgreement| !needs_us(open) && open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
         let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
@@ -277,7 +281,7 @@ impl<'a> Chosen<'a> {
             open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
         active.sort_by_key(|active| active.since_ms);
         let (mut attention, mut waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
-        waiting.retain(|open| !is_paid_next(open));
+        waiting.retain(|open| !is_paid_next(open) && !is_confirmed_next(open));
         attention.sort_by_key(|active| (!active.is_declined, !active.is_to_review, active.since_ms));
         let attention_max = if all_attention { limits::HOME_ATTENTION_MAX } else { limits::HOME_AGREEMENTS_MAX };
         drafts.retain(|draft| !proposed.contains(&draft.id));

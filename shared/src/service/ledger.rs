@@ -18,7 +18,7 @@ use crate::domain::ledger::{
     AgreementMoney, LedgerDirection, LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState,
     LedgerTotals, is_agreed, place_of,
 };
-use crate::domain::movement::Movement;
+use crate::domain::movement::{Movement, Risk};
 use crate::domain::obligation::Obligation;
 use crate::domain::organization::Organization;
 use crate::domain::time::Timestamp;
@@ -60,7 +60,9 @@ pub struct LedgerRow {
     pub payment: Option<LedgerPayment>,
     /// Where it is.
     pub state: LedgerState,
-    /// The same for a person.
+    /// What puts the money of a payment at risk, if anything.
+    pub risk: Option<Risk>,
+    /// Its state for a person.
     pub status_sentence: String,
     /// Whom or what a payment or an obligation waits for. Empty for an agreement, and for what is done.
     pub waits_for: String,
@@ -425,6 +427,7 @@ struct Shown {
     thing: LedgerThing,
     title: String,
     state: LedgerState,
+    risk: Option<Risk>,
     status_sentence: String,
     waits_for: String,
     due_at: Option<Timestamp>,
@@ -439,6 +442,7 @@ impl Shown {
                 thing: LedgerThing::Agreement(agreement.id()),
                 title: agreement.name.as_str().to_owned(),
                 state: agreement.lifecycle().into(),
+                risk: None,
                 status_sentence: text::agreement_status(agreement, false),
                 waits_for: String::new(),
                 due_at: agreement.expires_at,
@@ -450,6 +454,7 @@ impl Shown {
                     thing: LedgerThing::Movement(movement.id()),
                     title: text::payment_title(movement).to_owned(),
                     state: movement.state().into(),
+                    risk: movement.risk(),
                     status_sentence: text::movements::movement_sentence(movement),
                     waits_for: text::payment_wait(movement, agreement, &records.contacts),
                     due_at: movement.terms().due_on.map(|day| days.due_at(LedgerDue::By(day))),
@@ -462,6 +467,7 @@ impl Shown {
                     thing: LedgerThing::Obligation(obligation.id()),
                     title: obligation.name().as_str().to_owned(),
                     state: obligation.state().into(),
+                    risk: None,
                     status_sentence: text::obligation_state(obligation, now),
                     waits_for: text::obligation_wait(obligation, agreement, &records.contacts),
                     due_at: obligation.next_due_at(),
@@ -480,7 +486,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
     let mut days = Days::of(&organization.time_zone);
     let row = |entry: &LedgerEntry| {
         let (agreement, parties) = (records.agreements.get(&entry.agreement_id)?, records.parties_of(entry)?);
-        let Shown { thing, title, state, status_sentence, waits_for, due_at, payment } =
+        let Shown { thing, title, state, risk, status_sentence, waits_for, due_at, payment } =
             Shown::of(entry, &records, &mut days, scope.now())?;
         let with_name = |id: ContactId| Some((id, (*names.get(&id)?).clone()));
         Some(LedgerRow {
@@ -501,6 +507,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
             },
             payment,
             state,
+            risk,
             status_sentence,
             waits_for,
             is_overdue: state.is_overdue(is_agreed(agreement.lifecycle()), due_at, scope.now()),

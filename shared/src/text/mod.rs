@@ -19,12 +19,12 @@ pub use funding::next_step_of_item;
 pub use ledger::{
     ledger_direction, ledger_product, ledger_row_type, ledger_rows, payment_title, payment_wait, payment_with_amount,
 };
-pub use names::condition;
-pub use obligations::{obligation_state, obligation_wait, promise, promise_parties, promise_terms};
+pub use names::{condition, counted};
+pub use obligations::{NOTHING_DUE, obligation_state, obligation_wait, promise, promise_parties, promise_terms};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
 pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{
-    CurrentWait, PaymentAct, PressingPayment, WaitContext, agreement_status, awaited, current_wait, wait_for_others,
-    waiting_on, waits,
+    CurrentWait, PaymentAct, PressingPayment, WaitContext, agreement_status, awaited, current_wait, draft_wait,
+    wait_for_others, waiting_on, waits,
 };
 pub use terms::{INVESTMENT, PARTIES, agreement_amount, role, role_about, terms};

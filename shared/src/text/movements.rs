@@ -11,7 +11,7 @@ use crate::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSour
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::surplus::SurplusOutcome;
 use crate::domain::movement::terms::{Direction, Method};
-use crate::domain::movement::{Movement, ReleaseBasis, Status};
+use crate::domain::movement::{Movement, ReleaseBasis, Risk, Status};
 
 /// The name of a payment without a purpose.
 pub const UNTITLED: &str = "Payment without a purpose";
@@ -33,6 +33,16 @@ pub fn movement_state(state: MovementState) -> &'static str {
         MovementState::Exception => "Needs attention",
         MovementState::Returned => "Returned",
         MovementState::Cancelled => "Cancelled",
+    }
+}
+
+/// What puts a payment's money at risk, which members read in place of its state.
+#[must_use]
+pub fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::SuspectedFraud => "Suspected fraud",
+        Risk::InstructionsChanged => "Instructions changed",
+        Risk::VerificationEnded => "Verification ended",
     }
 }
 

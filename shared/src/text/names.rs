@@ -53,6 +53,8 @@ pub fn condition(gate_type: GateType) -> &'static str {
     }
 }
 
-pub(super) fn counted(count: usize, what: &str) -> String {
+/// A number of things, such as `1 payment` or `3 payments`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -16,6 +16,9 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 use crate::text::reader::Shown;
 
+/// What is said where a due date would stand.
+pub const NOTHING_DUE: &str = "Nothing due";
+
 /// A promise: who owes what to whom, and when.
 #[must_use]
 pub fn promise(promise: &Promise, agreement: &Agreement, contacts: &[Contact]) -> String {
@@ -92,7 +95,7 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
             Some(CancelCause::Member { by, .. }) => format!("Cancelled by {}", by.display_name),
             None => "Cancelled".to_owned(),
         },
-        ObligationState::Dormant => "Nothing is due until a trigger is declared".to_owned(),
+        ObligationState::Dormant => format!("{NOTHING_DUE} until a trigger is declared"),
         ObligationState::Satisfied => waiting_claims(obligation, "it is").unwrap_or_default(),
         ObligationState::Confirmed => {
             let last = occurrences.iter().filter_map(|found| found.confirmed.as_ref()).max_by_key(|word| word.at);
@@ -160,11 +163,11 @@ fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     let first = overdue.iter().map(|found| found.due_at).min();
     match (first, obligation.next_due_at()) {
         (Some(first), _) if overdue.len() > 1 => {
-            format!("{} overdue, the first since {}", overdue.len(), day(obligation.zone(), first))
+            format!("Overdue {} times, first on {}", overdue.len(), day(obligation.zone(), first))
         }
         (Some(first), _) => format!("Overdue since {}", day(obligation.zone(), first)),
         (None, Some(next)) => format!("Due by {}", day(obligation.zone(), next)),
-        (None, None) => "Nothing more is due until another trigger is declared".to_owned(),
+        (None, None) => format!("{NOTHING_DUE} until another trigger is declared"),
     }
 }
 
@@ -270,7 +273,7 @@ mod tests {
         let maren = member_called("Maren Holt");
         let world = World::of(every(RecurrenceUnit::Month, "2026-03-31", RecurrenceEnd::Never), &zone("UTC"));
         assert_eq!(state(&world, "2026-04-05T12:00:00Z"), "Overdue since 31 Mar 2026");
-        assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "3 overdue, the first since 31 Mar 2026");
+        assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "Overdue 3 times, first on 31 Mar 2026");
         let now = "2026-04-05T12:00:00Z";
         let one = after(&world, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
         assert_eq!(state(&one, now), "Due by 30 Apr 2026. As Maren Holt recorded, one is done. Not confirmed yet");
@@ -307,12 +310,13 @@ mod tests {
     fn triggers_and_standing_promises_say_what_they_wait_for() {
         let (maren, now) = (member_called("Maren Holt"), "2026-03-20T12:00:00Z");
         let world = World::of(triggered(&[10, 20]), &zone("UTC"));
-        assert_eq!(state(&world, now), "Nothing is due until a trigger is declared");
+        assert_eq!(state(&world, now), "Nothing due until a trigger is declared");
         let happened = Happening { trigger: world.obligation.triggers()[0].id, on: day_of("2026-03-20") };
         let one = after(&world, |context, _| member::declare_trigger(&maren, context, happened), now);
         assert_eq!(state(&one, now), "Due by 30 Mar 2026");
         let claimed = after(&one, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
-        let expected = "Nothing more is due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
+        let expected =
+            "Nothing due until another trigger is declared. As Maren Holt recorded, one is done. Not confirmed yet";
         assert_eq!(state(&claimed, now), expected);
 
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));

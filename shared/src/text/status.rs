@@ -31,6 +31,12 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
     }
 }
 
+/// Whom a draft without blockers, or with its publication proposed, waits for.
+#[must_use]
+pub fn draft_wait(is_proposed: bool) -> &'static str {
+    if is_proposed { "A member to decide about the proposal" } else { "A member to publish it" }
+}
+
 /// A gate's `waiting_on`, with the name of its payment if that is read.
 #[must_use]
 pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
@@ -92,7 +98,15 @@ fn file_title(file: &RequestedFile) -> String {
 #[must_use]
 pub fn waits(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> Vec<(String, Option<Timestamp>)> {
     let contacts = of.contacts;
-    let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
+    let waited_for: Vec<ParticipantId> = agreement.awaited_by(gate).into_iter().collect();
+    if let Some(paper) = paper_awaited(gate, agreement, contacts) {
+        let paper = (
+            format!("{} {paper}", if waited_for.is_empty() { "A member" } else { "a member" }),
+            agreement.on_paper_since(gate),
+        );
+        let signs = (!waited_for.is_empty()).then(|| (waiting_on(gate, agreement, &waited_for, of), gate.opened_at()));
+        return signs.into_iter().chain([paper]).collect();
+    }
     let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
     let sent_at = agreement.to_review_since(gate).or_else(|| gate.opened_at());
     match (waited_for.is_empty(), to_read.is_empty()) {
@@ -117,8 +131,27 @@ pub fn awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> String {
         let named = named_payment(gate.rule.movement(), of.payments);
         seen_to(gate, agreement, Some(payment.state()), named.as_deref().unwrap_or("the payment"))
     });
-    let waited_for = || agreement.unmet_by(gate).into_iter().collect::<Vec<ParticipantId>>();
-    of_payment.unwrap_or_else(|| waiting_on(gate, agreement, &waited_for(), of))
+    of_payment.unwrap_or_else(|| people_awaited(gate, agreement, of, true))
+}
+
+/// The participants that an open gate waits for, after the member who confirms what others signed on paper.
+fn people_awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>, with_members: bool) -> String {
+    let waited_for: Vec<ParticipantId> = agreement.awaited_by(gate).into_iter().collect();
+    let people = || waiting_on(gate, agreement, &waited_for, of);
+    match paper_awaited(gate, agreement, of.contacts).map(|paper| format!("A member {paper}")) {
+        Some(paper) if waited_for.is_empty() => paper,
+        Some(paper) if with_members => format!("{paper}, and {}", people()),
+        _ => people(),
+    }
+}
+
+/// What a member does about what participants signed on paper, if anything.
+fn paper_awaited(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Option<String> {
+    let is_open = matches!(gate.state, GateState::Open { .. });
+    let on_paper: Vec<ParticipantId> = agreement.on_paper(gate).into_iter().filter(|_| is_open).collect();
+    let signatures = if on_paper.len() == 1 { "signature" } else { "signatures" };
+    let whose = || names(agreement, &on_paper, contacts);
+    (!on_paper.is_empty()).then(|| format!("to confirm the paper {signatures} of {}", whose()))
 }
 
 fn seen_to(gate: &Gate, agreement: &Agreement, state: Option<MovementState>, named: &str) -> Option<String> {
@@ -226,6 +259,16 @@ impl PressingPayment {
         let named = named_payment(Some(id), payments);
         Some(Self { id, act, on: act.awaited(named.as_deref().unwrap_or("a payment")) })
     }
+
+    /// How many payments a member has to see to at once besides the first one and that which the agreement waits for.
+    #[must_use]
+    pub fn more(agreement: &Agreement, first: Option<&Self>, wait: Option<&CurrentWait>) -> usize {
+        let mut gates = agreement.waiting_gates();
+        let awaited = wait.and_then(|wait| gates.find(|gate| gate.id == wait.gate)?.rule.movement());
+        let said = [first.map(|first| first.id), awaited];
+        let pressing = agreement.movements().iter().filter(|(_, state)| PaymentAct::at_once(**state).is_some());
+        pressing.filter(|(id, _)| !said.contains(&Some(**id))).count()
+    }
 }
 
 /// Where the payments are that conditions may wait for, what they are called, and whose contacts are the organization's
@@ -248,8 +291,10 @@ impl WaitContext<'_> {
     }
 
     fn is_own(&self, gate: &Gate, agreement: &Agreement) -> bool {
-        let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
+        let waited_for = agreement.awaited_by(gate);
+        let mut named = waited_for.iter().filter_map(|id| agreement.participant(*id));
         named.any(|participant| self.own.contains(&participant.contact_id))
+            || (waited_for.is_empty() && !agreement.on_paper(gate).is_empty())
             || PaymentAct::of(gate, agreement, self.state_of(gate)).is_some()
     }
 }
@@ -258,25 +303,31 @@ impl WaitContext<'_> {
 /// people, payments, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
-    wait_of(agreement.waiting_gates().collect(), agreement, context)
+    wait_of(agreement.waiting_gates().collect(), agreement, context, true)
 }
 
 /// The same without what members and own contacts do, where others have something to do as well.
 #[must_use]
 pub fn wait_for_others(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
     let waiting = agreement.waiting_gates().filter(|gate| !context.is_own(gate, agreement));
-    wait_of(waiting.collect(), agreement, context).or_else(|| current_wait(agreement, context))
+    wait_of(waiting.collect(), agreement, context, false).or_else(|| current_wait(agreement, context))
 }
 
-fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
+fn wait_of(
+    mut waiting: Vec<&Gate>,
+    agreement: &Agreement,
+    context: WaitContext<'_>,
+    with_members: bool,
+) -> Option<CurrentWait> {
     let of = Named { contacts: context.contacts, payments: context.named };
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
     let is_to_review = |gate: &Gate| !agreement.to_review(gate).is_empty();
+    let is_on_paper = |gate: &Gate| with_members && !agreement.on_paper(gate).is_empty();
     waiting.sort_by_key(|gate| {
         let is_own = context.is_own(gate, agreement);
-        let is_anyones = !agreement.unmet_by(gate).is_empty();
-        (!is_declined(gate), !is_to_review(gate), !is_own, is_time(gate), !is_anyones)
+        let is_anyones = !agreement.awaited_by(gate).is_empty();
+        (!is_declined(gate), !(is_to_review(gate) || is_on_paper(gate)), !is_own, is_time(gate), !is_anyones)
     });
     let (first, others) = waiting.split_first()?;
     let payment = PaymentAct::of(first, agreement, context.state_of(first));
@@ -285,11 +336,10 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, of),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {
-            let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
             let named = named_payment(first.rule.movement(), context.named);
             let named = named.as_deref().unwrap_or("the payment");
             let of_payment = seen_to(first, agreement, context.state_of(first), named);
-            of_payment.unwrap_or_else(|| waiting_on(first, agreement, &waited_for, of))
+            of_payment.unwrap_or_else(|| people_awaited(first, agreement, of, with_members))
         }
     };
     Some(CurrentWait {

@@ -117,10 +117,8 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
     let proposals: Vec<PendingProposal> =
         pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();
     let (waits_for, url, act) = match (proposals.first(), blockers.len()) {
-        (Some(proposal), _) => {
-            ("A member to decide about the proposal".to_owned(), proposal.url.clone(), "Review the proposal")
-        }
-        (None, 0) => ("A member to publish it".to_owned(), format!("{path}/publish"), "Publish"),
+        (Some(proposal), _) => (text::draft_wait(true).to_owned(), proposal.url.clone(), "Review the proposal"),
+        (None, 0) => (text::draft_wait(false).to_owned(), format!("{path}/publish"), "Publish"),
         (None, left) => {
             (format!("{} before it can be published", counted(left)), "#blockers".to_owned(), "See what is left")
         }

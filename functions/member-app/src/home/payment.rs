@@ -1,8 +1,8 @@
 use pages::agreement_payments::purpose_of;
-use pages::labels::actor_label;
+use pages::labels::{Badge, OVERDUE, actor_label, payment_badge};
 use pages::urls::movement_url;
 use shared::domain::money::Money;
-use shared::domain::movement::state::ExceptionReason;
+use shared::domain::movement::Risk;
 use shared::service::home::{PaymentToSee, PaymentWait};
 use shared::text::movements::exception;
 use shared::text::reader::Shown as _;
@@ -13,17 +13,16 @@ impl Item {
     /// A payment to look at. Suspected fraud and changed instructions come first, and all exceptions are red.
     pub(super) fn of_payment(payment: &PaymentToSee) -> Self {
         let movement = &payment.movement;
-        let is_fraud = movement.exception_reason() == Some(ExceptionReason::SuspectedFraud);
-        let (badge, class) = match payment.wait {
-            PaymentWait::Exception if is_fraud => ("Suspected fraud", "red"),
-            PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
-            PaymentWait::VerificationEnded => ("Verification ended", "red"),
-            PaymentWait::Exception => ("Exception", "red"),
-            PaymentWait::Evidence => ("Evidence to review", "blue"),
-            _ if payment.overdue_since.is_some() => ("Overdue", "red"),
-            wait => (to_do(wait), "amber"),
+        let is_fraud = movement.risk() == Some(Risk::SuspectedFraud);
+        let badge = match payment.wait {
+            PaymentWait::InstructionsChanged | PaymentWait::VerificationEnded | PaymentWait::Exception => {
+                payment_badge(movement)
+            }
+            PaymentWait::Evidence => Badge { text: "Evidence to review", class: "blue" },
+            _ if payment.overdue_since.is_some() => OVERDUE,
+            wait => Badge { text: to_do(wait), class: "amber" },
         };
-        let is_told = badge == to_do(payment.wait);
+        let is_told = badge.text == to_do(payment.wait);
         let why = match (payment.wait, movement.exception_reason(), movement.instructions()) {
             (PaymentWait::Exception, Some(reason), _) if !is_fraud => Some(exception(reason).to_owned()),
             (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
@@ -39,7 +38,7 @@ impl Item {
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
         let urgency = match payment.wait {
             PaymentWait::InstructionsChanged => Urgency::AtRisk,
-            PaymentWait::Exception if is_fraud => Urgency::AtRisk,
+            _ if is_fraud => Urgency::AtRisk,
             PaymentWait::VerificationEnded | PaymentWait::Exception => Urgency::Stopped,
             _ if payment.overdue_since.is_some() => Urgency::Late,
             _ => Urgency::Asked,
@@ -49,8 +48,8 @@ impl Item {
             ends_at: payment.due_at,
             what: "Payment",
             amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),
-            when: payment.since.map(|since| ("since", since.into())),
-            badge: Some((badge.to_owned(), class)),
+            when: payment.since.map(|since| ("since", since)),
+            badge: Some((badge.text.to_owned(), badge.class)),
             ..Self::new(urgency, movement_url(movement.id()), &purpose_of(movement), detail.join(" · "))
         }
     }

@@ -20,7 +20,7 @@ impl Item {
         Self {
             at: since,
             what: "Proof of a transfer",
-            when: since.map(|since| ("since", since.into())),
+            when: since.map(|since| ("since", since)),
             badge: Some(("To review".to_owned(), "blue")),
             ..Self::new(Urgency::Asked, url, item.label().as_str(), format!("{} · {what}", workspace.name.as_str()))
         }

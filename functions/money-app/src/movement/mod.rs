@@ -17,7 +17,7 @@ use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::deal::{Deal, DealDocument, NO_AMOUNT_YET, Party};
 use pages::done::notice_of_act;
-use pages::labels::{DisplayTime, actor_label, movement_badge};
+use pages::labels::{DisplayTime, actor_label, payment_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{access_url, agreement_url, document_url, movement_url, workspace_url};
@@ -221,7 +221,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     Deal {
         over: "Payment",
         title: purpose_of(movement),
-        badge: movement_badge(movement.state()).into(),
+        badge: payment_badge(movement).into(),
         status: is_overdue.then_some("Overdue"),
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         agreement: Some(agreement_link(agreement)),
@@ -231,6 +231,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         amount: terms.money.map(|money| ("Amount", money.for_people())),
         money: Vec::new(),
         waits_for: Vec::new(),
+        more_waits: None,
         next_act: None,
         payments: Vec::new(),
         without_amount: NO_AMOUNT_YET,

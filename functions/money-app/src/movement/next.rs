@@ -12,7 +12,7 @@ use shared::domain::movement::claim::ReferenceType;
 use shared::domain::movement::instructions::{InstructionsStatus, NumberSource, ToTypeAgain, VerificationMethod};
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
-use shared::domain::movement::{Movement, NotMoved, Status};
+use shared::domain::movement::{Movement, NotMoved, Risk, Status};
 use shared::service::movement_review::MovementReview;
 use shared::text::movements as words;
 
@@ -105,6 +105,10 @@ fn next(shown: &Shown<'_>) -> Next {
                 lines.extend(over(shown));
             }
             lines.extend(rest(movement));
+            if cancels_first(movement) {
+                let text = format!("{reason}. Cancel the payment unless you are sure that it is genuine.");
+                return Next { text, lines, ..Next::of(cancel(shown)) };
+            }
             Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
         }
         Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
@@ -366,6 +370,26 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
     }
 }
 
+/// Whether the safe act comes first: nothing is sent to a fraudster.
+fn cancels_first(movement: &Movement) -> bool {
+    movement.risk() == Some(Risk::SuspectedFraud) && movement.can_be_cancelled()
+}
+
+fn cancel(shown: &Shown<'_>) -> ActForm {
+    let movement = &shown.review.movement;
+    let text = match figures(movement).filter(|_| movement.has_received()) {
+        Some((received, due)) => format!(
+            "{received} of {due} stays confirmed received. The rest will not be paid, and is owed no more. This can’t be undone."
+        ),
+        None => "The payment will not take place. This can’t be undone.".to_owned(),
+    };
+    with_reason(shown.act("cancel", "Cancel payment", text))
+}
+
+fn with_reason(form: ActForm) -> ActForm {
+    ActForm { is_harmful: true, inputs: Inputs::Reason(""), ..form }
+}
+
 fn others(shown: &Shown<'_>) -> Vec<Other> {
     let MovementReview { movement, .. } = shown.review;
     let state = movement.state();
@@ -389,23 +413,16 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
         "Flag exception…",
         ActForm { is_harmful: true, inputs: Inputs::Exception(reasons.collect()), ..flag },
     );
-    let reason = |act: &str, label, text: &str| ActForm {
-        is_harmful: true,
-        inputs: Inputs::Reason(""),
-        ..shown.act(act, label, text)
-    };
     let text = format!(
         "Record this when the money came back to the payer. This ends the payment, and can’t be undone.{}",
         shown.ends_agreement()
     );
-    offer(movement.can_be_returned(), "Record return…", reason("return", "Record return", &text));
-    let text = match figures(movement).filter(|_| movement.has_received()) {
-        Some((received, due)) => format!(
-            "{received} of {due} stays confirmed received. The rest will not be paid, and is owed no more. This can’t be undone."
-        ),
-        None => "The payment will not take place. This can’t be undone.".to_owned(),
-    };
-    offer(movement.can_be_cancelled(), "Cancel payment…", reason("cancel", "Cancel payment", &text));
+    offer(movement.can_be_returned(), "Record return…", with_reason(shown.act("return", "Record return", text)));
+    if cancels_first(movement) {
+        offer(true, "Resolve…", resolve(shown));
+    } else {
+        offer(movement.can_be_cancelled(), "Cancel payment…", cancel(shown));
+    }
     found
 }
 

@@ -540,11 +540,12 @@ impl Agreement {
         current.into_iter().flat_map(|stage| &stage.gates).filter(is_waiting)
     }
 
-    /// The contacts that the open gates of the current step wait for.
+    /// The contacts that the open gates of the current step wait for, without those whose signatures on paper wait for a
+    /// member.
     #[must_use]
     pub fn waited_for(&self) -> BTreeSet<ContactId> {
         let open = self.waiting_gates().filter(|gate| matches!(gate.state, GateState::Open { .. }));
-        let waited_for = open.flat_map(|gate| self.unmet_by(gate));
+        let waited_for = open.flat_map(|gate| self.awaited_by(gate));
         waited_for.filter_map(|id| self.participant(id)).map(|participant| participant.contact_id).collect()
     }
 

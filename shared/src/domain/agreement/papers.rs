@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::Gate;
 use super::{Agreement, Lifecycle};
-use crate::domain::ids::{MemberId, PaperSignatureId, SignatureBlockId};
+use crate::domain::ids::{MemberId, PaperSignatureId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 
 /// A paper signature that counts once a second member confirms it.
@@ -27,6 +28,36 @@ impl Agreement {
         let is_active = self.lifecycle() == Lifecycle::Active;
         let waiting = self.pending_papers.iter().filter(move |_| is_active);
         waiting.filter(|(_, paper)| paper.block_ids.is_disjoint(&self.facts.signed)).map(|(id, paper)| (*id, paper))
+    }
+
+    /// The participants of a gate who signed on paper all that it still waits for, until a second member confirms it.
+    #[must_use]
+    pub fn on_paper(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+        let blocks: BTreeSet<SignatureBlockId> =
+            self.papers_to_confirm().flat_map(|(_, paper)| paper.block_ids.iter().copied()).collect();
+        if blocks.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut confirmed = self.clone();
+        confirmed.facts.signed.extend(blocks);
+        self.unmet_by(gate).difference(&confirmed.unmet_by(gate)).copied().collect()
+    }
+
+    /// When the oldest of what they signed on paper was recorded.
+    #[must_use]
+    pub fn on_paper_since(&self, gate: &Gate) -> Option<Timestamp> {
+        let on_paper = self.on_paper(gate);
+        let blocks = self.documents.iter().flat_map(|document| &document.blocks);
+        let theirs: BTreeSet<SignatureBlockId> =
+            blocks.filter(|block| on_paper.contains(&block.participant_id)).map(|block| block.id).collect();
+        let papers = self.papers_to_confirm().filter(|(_, paper)| !paper.block_ids.is_disjoint(&theirs));
+        papers.map(|(_, paper)| paper.recorded_at).min()
+    }
+
+    /// The participants who still have to act for a gate.
+    #[must_use]
+    pub fn awaited_by(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+        self.unmet_by(gate).difference(&self.on_paper(gate)).copied().collect()
     }
 
     /// The agreement with one more waiting paper signature; those that no longer wait are dropped.

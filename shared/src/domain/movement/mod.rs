@@ -158,6 +158,17 @@ pub struct Confirmation {
     pub basis: ConfirmationBasis,
 }
 
+/// What may send a payment's money to the wrong people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risk {
+    /// A member suspects fraud.
+    SuspectedFraud,
+    /// Its instructions were changed, and nobody has verified them since.
+    InstructionsChanged,
+    /// Too many wrong tries ended the verification of its instructions.
+    VerificationEnded,
+}
+
 /// A problem that needs attention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
@@ -312,6 +323,20 @@ impl Movement {
             Status::Returned(_) => Some(ExceptionReason::Returned),
             _ => None,
         }
+    }
+
+    /// What puts its money at risk, if anything.
+    #[must_use]
+    pub fn risk(&self) -> Option<Risk> {
+        if self.exception_reason() == Some(ExceptionReason::SuspectedFraud) {
+            return Some(Risk::SuspectedFraud);
+        }
+        let is_open = |found: &&InstructionsStatus| found.verification.is_none() && !self.state().is_done();
+        let unverified = self.instructions().filter(is_open)?;
+        if unverified.has_verification_ended() {
+            return Some(Risk::VerificationEnded);
+        }
+        (!unverified.changes.is_empty()).then_some(Risk::InstructionsChanged)
     }
 
     /// Who last authorized it, and when.

@@ -171,7 +171,7 @@ async fn declining_and_cancelling_do_only_that() {
     let cancellation = org.propose("cancel_agreement", &draft).await;
     let path = format!("/app/agreements/{}", draft.id());
     let page = browser.get(&path).await;
-    let publish = format!("href=\"{path}/publish\">Publish</a>");
+    let publish = format!("href=\"{path}/publish\">Review and publish</a>");
     for shown in [publish.as_str(), ">Review the proposal</a>", "Declined the publication"] {
         assert!(page.says(shown), "it can still be published: {shown}: {}", page.body);
     }

@@ -159,7 +159,7 @@ async fn an_amount_that_was_sent_without_its_currency_stays_what_it_is() {
 async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
     let desk = Desk::new().await;
     let page = desk.maren.get(&desk.path()).await;
-    assert_says(&page, &["Nothing listed yet", "0 of 0 done"]);
+    assert_says(&page, &["Nothing listed yet", "0 of 0 items done"]);
     let (token, copy) = (page.hidden("form_token"), page.copy());
     let item_id = copy.id;
     let fields =
@@ -326,7 +326,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["claimed"], &before["done"]), (&json!(0), &json!(1), &json!(0)));
     let schedule = desk.maren.get(&desk.path()).await;
-    assert_says(&schedule, &["0 of 1 done", "1 only claimed", "not counted as done"]);
+    assert_says(&schedule, &["0 of 1 item done", "1 only claimed", "not counted as done"]);
     let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
     assert_eq!(again.status, 409, "{}", again.body);
 
@@ -361,7 +361,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     assert_eq!(desk.events_since(before).await, ["funding_item.closed"]);
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["funded"], &after["claimed"]), (&json!(1), &json!(1), &json!(0)));
-    assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 done", "1 funded"]);
+    assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 item done", "1 funded"]);
     assert!(!funded.says(">Reopen</button>"), "{}", funded.body);
     let token = funded.hidden("form_token");
     let refused = desk.maren.post(&format!("{}/reopen", item_page(&item)), &[("form_token", &token)]).await;

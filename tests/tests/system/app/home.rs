@@ -298,6 +298,65 @@ async fn a_long_queue_shows_its_beginning_and_costs_no_more_calls() {
 }
 
 #[tokio::test]
+async fn the_sentence_counts_all_that_needs_the_member_shown_or_not() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let (workspace, ada) = (org.workspace("Harbor").await, org.person("Ada").await);
+    let named = |n: usize| drafts::ready(&workspace, &format!("Draft {n:03}"), &ada);
+    join_all((0..105).map(|n| drafts::write(&org, named(n)))).await;
+    for n in 0..12 {
+        let draft = org.ready_draft(&format!("Proposed {n:02}"), |_| {}).await;
+        org.propose("publish_agreement", &draft).await;
+    }
+    let home = browser.get("/app").await;
+    let listed = section(&home, "needs");
+    let more = listed.split("<a class=\"button\"").skip(1).filter_map(|link| {
+        let (_, text) = link.split_once('>')?;
+        text.split_once(" more ")?.0.parse::<usize>().ok()
+    });
+    let counted = listed.matches("<li class=\"row\">").count() + more.sum::<usize>();
+    assert!(counted == 117 && home.says("117 things need you."), "{counted}: {}", home.body);
+}
+
+#[tokio::test]
+async fn times_are_short_and_their_zone_is_named_once() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let draft =
+        org.ready_draft("Lease", |draft| draft.expires_at = Some(Timestamp::now().plus_seconds(5 * DAY_S))).await;
+    publish(&org, &browser, &draft).await;
+    let home = browser.get("/app").await;
+    assert_eq!(home.body.matches("Times in UTC").count(), 1, "{}", home.body);
+    let times: Vec<&str> = home.body.split("<time ").skip(1).filter_map(|rest| rest.split("</time>").next()).collect();
+    assert!(times.len() > 1, "{}", home.body);
+    for time in &times {
+        let (attributes, text) = time.split_once('>').expect("a text");
+        assert!(attributes.contains(" title=\"") && attributes.contains(" UTC\""), "exact where asked: {time}");
+        assert!(!text.contains("UTC"), "{time}");
+    }
+    assert!(times.iter().any(|time| time.contains(">today, ")), "{times:?}");
+    let expiry = Timestamp::now().plus_seconds(5 * DAY_S);
+    let day = shared::domain::time_zone::TimeZone::default().day_of(expiry).for_people();
+    assert!(times.iter().any(|time| time.ends_with(&format!(">{day}"))), "{day}: {times:?}");
+}
+
+#[tokio::test]
+async fn a_list_says_that_a_proposed_draft_waits_for_a_decision() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    for (is_proposed, waits) in [(false, "A member to publish it"), (true, "A member to decide about the proposal")] {
+        if is_proposed {
+            org.propose("publish_agreement", &draft).await;
+        }
+        for at in ["/app/agreements".to_owned(), format!("/app/agreements/{}", draft.id())] {
+            let page = browser.get(&at).await;
+            assert!(page.says(&format!(">{waits}<")), "{at}: {}", page.body);
+        }
+    }
+}
+
+#[tokio::test]
 async fn recent_activity_reaches_past_many_calls_that_only_read() {
     let org = Org::new().await;
     let browser = signed_in(&org).await;

@@ -133,9 +133,17 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     let path = desk.path(1);
     let occurrence = desk.occurrence(1, 0).await;
     let page = desk.maren.get(&path).await;
-    for text in ["Record satisfaction", "Claim: said to be done", "Overdue since", "Ben to Ada", "Cancel obligation"] {
+    for text in ["Record satisfaction", "Claim: said to be done", ">Since ", "Ben to Ada", "Cancel obligation"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
+    assert!(!page.says("Overdue since"), "its badge says so: {}", page.body);
+    let dormant = desk.maren.get(&desk.path(2)).await;
+    assert_eq!(dormant.body.matches("Nothing due").count(), 1, "{}", dormant.body);
+    assert!(
+        !dormant.says("Nothing is due") && dormant.says("Nothing due until a trigger is declared"),
+        "{}",
+        dormant.body
+    );
     assert!(!page.says("value=\"confirm\""), "there is nothing to confirm: {}", page.body);
     let early = send(&desk.noah, &path, &[("act", "confirm"), ("occurrence", &occurrence)]).await;
     assert_eq!(early.status, 409);
@@ -180,6 +188,11 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     let audit = desk.maren.get("/app/audit").await;
     for did in ["Recorded that an obligation is done", "Confirmed an obligation"] {
         assert!(audit.says(did), "{did}: {}", audit.body);
+    }
+    let agreement = desk.maren.get(&format!("/app/agreements/{}", desk.agreement.id())).await;
+    let (_, history) = agreement.body.split_once(">History</h2>").expect("a history");
+    for did in ["Recorded that the obligation “Promise 2” is done", "Confirmed the obligation “Promise 2”"] {
+        assert!(history.contains(did), "{did}: {history}");
     }
     let events: Vec<Value> = desk.org.events().await;
     let told: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
@@ -242,7 +255,7 @@ async fn triggers_are_declared_standing_promises_verified_and_obligations_cancel
     let done = send_twice(&desk.maren, &path, &[("act", "cancel"), ("reason", "Waived <b>")]).await;
     assert_eq!(done.status, 303, "{}", done.body);
     let page = desk.noah.get(&path).await;
-    for text in ["Cancelled by Maren Holt", "Waived &#60;b&#62;", "class=\"badge quiet\">Cancelled"] {
+    for text in [">By Maren Holt<", "Waived &#60;b&#62;", "class=\"badge quiet\">Cancelled"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     for act in ["Record satisfaction", "Cancel obligation", "value=\"confirm\""] {

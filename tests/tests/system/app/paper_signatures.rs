@@ -125,7 +125,8 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     assert!(!done.says(">Confirm paper signature</button>"), "{}", done.body);
     let deal = live.member.get(&live.path()).await;
     let waiting = deal.body.split_once("<dt>Waiting for</dt>").expect("whom it waits for").1;
-    assert!(waiting.starts_with("<dd><span>A member to confirm the paper signature of Ada Okafor</span>"), "{waiting}");
+    let waits = "A member to confirm the paper signature of Ada Okafor, and Northwind Robotics, Inc. to sign";
+    assert!(waiting.starts_with(&format!("<dd><span>{waits}")), "{waiting}");
     let after = live.read().await;
     assert_eq!(
         (&after["stages"], &after["documents"]),
@@ -143,6 +144,8 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     for text in ["Paper signature ·", "Signature of Ada Okafor on “Purchase agreement”", "To confirm"] {
         assert!(home.says(text), "{text}: {}", home.body);
     }
+    let (_, waiting) = home.body.split_once("<h2 id=\"waiting\">").expect("others to wait for");
+    assert!(waiting.contains("Northwind Robotics, Inc. to sign") && !waiting.contains("Ada Okafor and "), "{waiting}");
     let page = jonas.get(&live.path()).await;
     assert!(page.says("Paper signature of Ada Okafor needs confirmation</a>"), "{}", page.body);
     let page = jonas.get(&access(&live, ada)).await;
@@ -167,6 +170,11 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     assert!(!jonas.get("/app").await.says("Paper signature ·"));
 
     outcome(&jonas, &record(&live, &jonas, northwind).await).await;
+    let home = live.member.get("/app").await;
+    assert!(home.says("Paper signature ·") && !home.says("<h2 id=\"waiting\">"), "once: {}", home.body);
+    let home = jonas.get("/app").await;
+    let waits = "A member to confirm the paper signature of Northwind Robotics, Inc.";
+    assert!(!home.says("Paper signature ·") && home.says(waits), "another member confirms it: {}", home.body);
     let paper = newest(&live, &jonas, northwind).await;
     outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
     let read = live.read().await;

@@ -251,7 +251,7 @@ async fn an_archived_workspace_goes_on_and_is_offered_for_nothing_new() {
     assert!(browser.get(&page).await.says("Its agreements and payments go on"));
     act(&browser, &page, "archive").await;
     assert!(browser.get(AGREEMENTS).await.says("Lease"), "archiving hides the workspace only");
-    assert!(!browser.get("/app/trusts/new/workspace").await.says("Harbor"));
+    assert!(!browser.get("/app/trusts/new").await.says("Harbor"));
     let people = format!("{page}/people");
     assert_eq!(press(&browser, &people, &people, &[("contact_id", id(&ada))]).await.status, 303);
     let stored = org.get(format!("/api/v1/workspaces/{}", id(&workspace))).send().await.ok(200);

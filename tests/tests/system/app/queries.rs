@@ -58,7 +58,6 @@ fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, Strin
         page("/app/agreements/new", &[("workspace", "1"), ("template", "zzz")]),
         page("/app/agreements/new/workspace", &[("search", &long), ("offset", "x")]),
         page("/app/trusts/new", &[("workspace", "1")]),
-        page("/app/trusts/new/workspace", &[("search", &long), ("offset", "x")]),
     ]
 }
 

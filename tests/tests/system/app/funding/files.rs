@@ -62,7 +62,7 @@ async fn a_thousand_rows_are_previewed_and_added_once() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["has room for 0 more items"]);
     let page = desk.maren.get(&desk.path()).await;
-    assert_says(&page, &["0 of 1000 done", "1 to 50 of 1000"]);
+    assert_says(&page, &["0 of 1000 items done", "1 to 50 of 1000"]);
     assert!(page.body.len() < 60 * 1024, "{}", page.body.len());
 }
 

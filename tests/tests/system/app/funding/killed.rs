@@ -73,7 +73,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert!(0 < there && there < ROWS, "{there}");
     assert_says(&browser.get(&preview).await, &[&format!("{there} of {ROWS} added"), "Add the remaining items"]);
     let page = browser.get(&funding).await;
-    assert_says(&page, &[&format!("0 of {there} done")]);
+    assert_says(&page, &[&format!("0 of {there} items done")]);
     assert!(!page.says("items added"), "{}", page.body);
     let client = second.client();
     let found = client.get(ITEMS).query("external_reference", "ref-1").send().await.ok(200);

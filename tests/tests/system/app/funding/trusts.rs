@@ -8,9 +8,8 @@ use super::{Desk, assert_says, id, submit};
 #[tokio::test]
 async fn a_trust_is_created_once_with_its_people() {
     let desk = Desk::new().await;
-    let choose = desk.maren.get("/app/trusts/new/workspace").await;
     let at = format!("/app/trusts/new?workspace={}", desk.workspace());
-    assert!(choose.says(&format!("href=\"{at}\"")), "{}", choose.body);
+    assert_says(&desk.maren.get(&desk.path()).await, &[&format!("href=\"{at}\">New trust</a>")]);
     let form = desk.maren.get(&at).await;
     let (settlor, trustee) =
         (format!("settlor.{}", id(&desk.estate.settlor)), format!("trustee.{}", id(&desk.estate.trustee)));
@@ -57,7 +56,7 @@ async fn a_trust_begins_with_its_workspace_and_people_on_one_page() {
     let desk = Desk::new().await;
     let sol = desk.estate.settlor.clone();
     let form = desk.maren.get("/app/trusts/new").await;
-    assert_says(&form, &["Use an existing workspace", "name=\"workspace_name\"", "First person", "Second person"]);
+    assert_says(&form, &[">A new workspace</option>", "name=\"workspace_name\"", "First person", "Second person"]);
     let typed = [
         ("formal_name", "The Ellery Trust"),
         ("display_name.1", "Sol"),
@@ -99,6 +98,51 @@ async fn a_trust_begins_with_its_workspace_and_people_on_one_page() {
     let told: Vec<_> =
         workspace["people"].as_array().expect("people").iter().map(|person| person["contact_id"].clone()).collect();
     assert_eq!(told, people);
+}
+
+#[tokio::test]
+async fn a_trust_begins_in_a_workspace_of_the_list_and_nothing_typed_is_lost() {
+    let desk = Desk::new().await;
+    let at = "/app/trusts/new";
+    let form = desk.maren.get(at).await;
+    let (_, form) =
+        form.body.split_once(&format!("<form class=\"card stack\" method=\"post\" action=\"{at}\">")).expect("a form");
+    let form = form.split("</form>").next().unwrap_or_default();
+    assert!(form.contains(&format!("value=\"{}\">Harbor</option>", desk.workspace())), "{form}");
+    assert!(!form.contains("<a "), "no link of the form leads away from what was typed: {form}");
+    let typed = |name| {
+        [
+            ("workspace", desk.workspace()),
+            ("formal_name", name),
+            ("display_name.1", "Tess Ellery"),
+            ("kind.1", "person"),
+            ("is_trustee.1", "on"),
+        ]
+    };
+    let refused = submit(&desk.maren, at, at, &typed("")).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    let chosen = format!("value=\"{}\" selected>Harbor</option>", desk.workspace());
+    assert_says(&refused, &[&chosen, "value=\"Tess Ellery\""]);
+    let both = [&typed("The Ellery Trust")[..], &[("workspace_name", "Another")]].concat();
+    let refused = submit(&desk.maren, at, at, &both).await;
+    assert_says(&refused, &["can’t be combined with a chosen workspace", &chosen, "value=\"Another\""]);
+    let created = submit(&desk.maren, at, at, &typed("The Ellery Trust")).await;
+    assert_eq!(created.status, 303, "{}", created.body);
+    let trust = &desk.org.get("/api/v1/trusts?search=ellery").send().await.ok(200)["data"][0];
+    assert_eq!(trust["workspace_id"], desk.workspace());
+}
+
+#[tokio::test]
+async fn a_page_of_funding_says_whose_it_is() {
+    let desk = Desk::new().await;
+    let page = desk.maren.get(&desk.path()).await;
+    assert_says(&page, &["<h1>The Harbor Trust</h1>"]);
+    assert!(page.title().starts_with("Funding · The Harbor Trust"), "{}", page.title());
+    let body = json!({"workspace_id": desk.estate.workspace["id"], "formal_name": "The Ellery Trust"});
+    let other = desk.org.post(tests::funding::TRUSTS, &body).send().await.ok(201);
+    assert_says(&desk.maren.get(&desk.path()).await, &["<h1>Harbor</h1>"]);
+    let page = desk.maren.get(&format!("{}?trust_id={}", desk.path(), id(&other))).await;
+    assert_says(&page, &["<h1>The Ellery Trust</h1>"]);
 }
 
 #[tokio::test]
@@ -145,7 +189,7 @@ async fn the_items_of_a_trust_are_counted_alone_and_a_new_one_is_of_it() {
     desk.done(&item, "close", &[("close_reason", "left_out"), ("close_note", "")]).await;
     let of = |trust: &serde_json::Value| format!("{}?trust_id={}", desk.path(), id(trust));
     let page = desk.maren.get(&of(&desk.estate.trust)).await;
-    assert_says(&page, &[">1 of 1 done</h2>", ">All 1</a>"]);
+    assert_says(&page, &[">1 of 1 item done</h2>", ">All 1</a>"]);
     let page = desk.maren.get(&of(&empty)).await;
     assert_says(&page, &["Nothing listed for The Ellery Trust yet", ">Add an item</a>", ">All 0</a>"]);
     let chosen = format!("<option value=\"{}\" selected>The Ellery Trust", id(&empty));

@@ -94,6 +94,14 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Instructions changed", "Suspected fraud", "Evidence to review"], "{}", text(&page));
     assert_says(&page, &["Second deal", "Third deal"]);
+    for (agreement, payment, words) in
+        [(&deal.agreement, deal.id, "Instructions changed"), (&ids[0].0, ids[0].1, "Suspected fraud")]
+    {
+        for at in ["/app/money".to_owned(), path(payment), format!("/app/agreements/{}", agreement.id())] {
+            let page = deal.kim.get(&at).await;
+            assert!(page.says(&format!("<span class=\"badge red\">{words}</span>")), "{at}: {}", text(&page));
+        }
+    }
     assert!(!page.says("All caught up") && !page.says("Fourth deal · "), "{}", text(&page));
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
@@ -135,7 +143,7 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
     deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
     let page = deal.kim.get("/app").await;
-    assert_eq!(lines(&page), ["Exception", "To authorize"], "{}", text(&page));
+    assert_eq!(lines(&page), ["Needs attention", "To authorize"], "{}", text(&page));
     assert_says(&page, &[&format!("{due} · it did not arrive")]);
 }
 
@@ -312,4 +320,61 @@ async fn a_payment_that_needs_a_decision_heads_its_deal_whatever_the_deal_waits_
         "{first}"
     );
     assert_says(&page, &[" to approve"]);
+}
+
+#[tokio::test]
+async fn a_deal_says_how_many_more_payments_need_a_member_at_once() {
+    let org = Org::new().await;
+    let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
+    let kim = Browser::of(&org, &people[1]).await;
+    let without_actions = |draft: &mut Agreement| draft.stages.iter_mut().for_each(|stage| stage.actions.clear());
+    let agreement = org.ready_draft("Harbor purchase", without_actions).await;
+    let mut ids = Vec::new();
+    for purpose in ["Deposit", "Rent", "Fee"] {
+        ids.push(org.payment(agreement.id(), terms(&agreement, purpose, "INV-117")).await);
+    }
+    org.decide_at_once(&people[0], agreement.id(), ProposalAction::PublishAgreement).await;
+    let at = format!("/app/agreements/{}", agreement.id());
+    let more = async || {
+        let page = kim.get(&at).await;
+        let (_, header) = page.body.split_once("<dt>Waiting for</dt>").expect("whom it waits for");
+        let header = header.split("</dd>").next().unwrap_or_default();
+        let found =
+            header.split_once("href=\"#payments\">").map(|(_, rest)| rest.split('<').next().unwrap_or_default());
+        found.map(str::to_owned)
+    };
+    for (n, id) in ids.iter().enumerate() {
+        org.open_movement([&people[0], &people[1]], *id).await;
+        org.act_on_movement(&people[0], *id, MovementAct::Flag(ExceptionReason::NotReceived, None)).await;
+        let expected = ["and 0", "and 1 more payment", "and 2 more payments"][n];
+        assert_eq!(more().await.as_deref(), (n > 0).then_some(expected));
+    }
+}
+
+#[tokio::test]
+async fn evidence_to_review_is_opened_from_the_header_of_its_deal() {
+    let deal = Deal::claimed().await;
+    deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+    let page = deal.kim.get(&deal.of_agreement()).await;
+    let (_, header) = page.body.split_once("<dt>Waiting for</dt>").expect("whom it waits for");
+    let header = text(&page).split_once("<dt>Waiting for</dt>").map_or(String::new(), |_| header.to_owned());
+    let act = format!("href=\"{}\">Review evidence</a>", deal.path());
+    assert!(header.split("</dd>").next().is_some_and(|first| first.contains(&act)), "{header}");
+}
+
+#[tokio::test]
+async fn a_deal_of_ten_payments_shows_five_and_the_others_on_demand() {
+    let deal = Deal::new().await;
+    let draft = deal.org.ready_draft("Ten payments", |draft| draft.stages.truncate(1)).await;
+    for number in 0..10 {
+        let purpose = format!("Installment {number:02}");
+        deal.org.payment(draft.id(), PaymentTerms { ..terms(&draft, &purpose, "INV-1") }).await;
+    }
+    deal.org.decide_at_once(&deal.people[0], draft.id(), ProposalAction::PublishAgreement).await;
+    let body = text(&deal.maren.get(&format!("/app/agreements/{}", draft.id())).await);
+    let (_, section) = body.split_once("<h2 id=\"payments\">").expect("payments");
+    let (open, folded) = section.split_once("<summary>Show all 10 payments</summary>").expect("a disclosure");
+    let folded = folded.split("</details>").next().unwrap_or_default();
+    let count = |part: &str| part.matches(">Installment ").count();
+    assert_eq!((count(open), count(folded)), (5, 5), "{section}");
 }

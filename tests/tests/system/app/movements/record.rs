@@ -34,3 +34,21 @@ async fn the_record_keeps_an_exception_with_who_resolved_it_and_how() {
     let page = deal.maren.get(&deal.path()).await;
     assert_records(&page, &[&flagged[..], &resolved, &again, &["Cancelled", "The deal is off"]].concat());
 }
+
+#[tokio::test]
+async fn the_safe_act_comes_first_where_fraud_is_suspected() {
+    let deal = Deal::claimed().await;
+    let first = |page: &Page| {
+        let body = text(page);
+        let (_, card) = body.split_once("<h2 id=\"next\">").expect("a next step");
+        card.split("</section>").next().unwrap_or_default().to_owned()
+    };
+    let page = deal.done(&deal.maren, "exception", &[("reason", "suspected_fraud"), ("note", "")]).await;
+    let card = first(&page);
+    assert!(card.contains(">Cancel payment</button>") && !card.contains("Send again"), "{card}");
+    assert!(page.says("<summary>Resolve…</summary>") && !page.says("<summary>Cancel payment…"), "{}", page.body);
+    deal.done(&deal.kim, "resolve", &[("resolution", "await_proof")]).await;
+    let page = deal.done(&deal.maren, "exception", &[("reason", "not_received"), ("note", "")]).await;
+    let card = first(&page);
+    assert!(card.contains("Send again") && !card.contains(">Cancel payment</button>"), "{card}");
+}
