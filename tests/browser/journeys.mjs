@@ -202,6 +202,8 @@ export async function safe(journey) {
   await founder.unfolds('Have another member decide');
   await founder.fills({ Note: 'As agreed on the phone.' });
   await founder.presses('Propose publication');
+  await founder.turnsTo('Agreements');
+  await founder.follows(journey.deal);
   await journey.stands(founder, 'A draft with a proposal');
 
   const colleague = await journey.member('The colleague', journey.organization.members[1]);
