@@ -27,8 +27,8 @@ pub struct Phase {
 /// Writes that were throttled, by whose partition it was.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Throttled {
-    /// Of the organization that spends its partitions.
-    pub busy_one: u64,
+    /// Of the organizations that trouble the others.
+    pub troubling_ones: u64,
     /// Of all calm ones.
     pub calm_ones: u64,
     /// Of partitions that all organizations share.
@@ -158,10 +158,10 @@ impl fmt::Display for Phase {
                 rate(|status| status >= 500)
             )?;
         }
-        if let Some(Throttled { busy_one, calm_ones, shared }) = self.throttled {
+        if let Some(Throttled { troubling_ones, calm_ones, shared }) = self.throttled {
             writeln!(
                 f,
-                "  {busy_one:>8} writes throttled of its partitions, {calm_ones} of the calm ones', {shared} of shared ones"
+                "  {troubling_ones:>8} writes throttled of partitions of the troubling ones, {calm_ones} of the calm ones', {shared} of shared ones"
             )?;
         }
         write!(f, "  {:>8} MiB resident, with the callers and subscribers", self.resident_mib)

@@ -153,7 +153,7 @@ async fn simulate(plan: Plan, organizations: Vec<Organization>, data: &Path) -> 
     }))
     .await;
     let resident_mib = resident_mib();
-    let (mut calm_ones, mut delays, mut flood, mut busy) = (Vec::new(), Vec::new(), None, None);
+    let (mut calm_ones, mut delays, mut flood) = (Vec::new(), Vec::new(), None);
     for (number, (organization, seen)) in organizations.iter().zip(all_seen).enumerate() {
         match organization.part {
             Part::Calm => {
@@ -161,26 +161,30 @@ async fn simulate(plan: Plan, organizations: Vec<Organization>, data: &Path) -> 
                 calm_ones.push(seen);
             }
             Part::Floods => flood = Some(seen),
-            Part::HasDeadEndpoints => {}
-            Part::WritesAllItMay => busy = Some(organization.id),
+            Part::HasDeadEndpoints | Part::WritesAllItMay => {}
         }
     }
     tokio::time::resume();
     stack.stop().await;
     Phase::of(plan.lasts, calm_ones, delays, resident_mib)
         .with_flood(flood)
-        .with_throttled(throttled(&partitions, busy))
+        .with_throttled(throttled(&partitions, &organizations))
 }
 
-fn throttled(partitions: &Partitions, busy: Option<OrgId>) -> Throttled {
-    let busy = busy.map(|id| format!("ORG#{id}"));
+fn throttled(partitions: &Partitions, organizations: &[Organization]) -> Throttled {
+    let calm_ones = organizations.iter().filter(|organization| organization.part == Part::Calm);
+    let calm_ones: Vec<String> = calm_ones.map(|organization| format!("ORG#{}", organization.id)).collect();
     let mut throttled = Throttled::default();
     for (partition, writes) in partitions.refused() {
-        *match partition {
-            own if busy.as_ref().is_some_and(|busy| own.starts_with(busy)) => &mut throttled.busy_one,
-            other if other.starts_with("ORG#") => &mut throttled.calm_ones,
-            _ => &mut throttled.shared,
-        } += writes;
+        let is_calm = calm_ones.iter().any(|calm| partition.starts_with(calm));
+        let of = if is_calm {
+            &mut throttled.calm_ones
+        } else if partition.starts_with("ORG#") {
+            &mut throttled.troubling_ones
+        } else {
+            &mut throttled.shared
+        };
+        *of += writes;
     }
     throttled
 }

@@ -156,7 +156,7 @@ async fn the_page_that_confirms_a_cancellation_says_what_becomes_of_each_payment
     assert!(!page.says("open payment") && row(&page).contains("Sender says it was sent"), "{}", text(&page));
     deal.done(maren, "exception", &[("reason", "suspected_fraud")]).await;
     let page = kim.get(&proposal).await;
-    assert_says(&page, &["<li>1 exception stays open.</li>", "Needs attention", ">Confirm</button>"]);
+    assert_says(&page, &["<li>1 exception stays open.</li>", "Suspected fraud", ">Confirm</button>"]);
     assert_eq!(confirm(kim, &page, &proposal).await.status, 303);
     are(&deal.decided(&proposal).await, "confirmed", "cancelled");
     assert_eq!(deal.state().await, "exception");
