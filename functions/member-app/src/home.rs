@@ -420,7 +420,7 @@ impl Item {
         let by = claim.map(|claim| format!(", said to be done by {}", claim.who()));
         Self {
             at: claim.map(|claim| claim.at),
-            when: claim.map(|claim| ("on", claim.at)),
+            when: claim.map(|claim| ("", claim.at)),
             badge: Some(("To confirm".to_owned(), "amber")),
             ..Self::of_obligation(queued, &by.unwrap_or_default())
         }

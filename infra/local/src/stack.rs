@@ -176,7 +176,6 @@ impl Stack {
     }
 
     /// What answers requests behind the port.
-    #[must_use]
     pub fn router(&self) -> &Router {
         &self.router
     }

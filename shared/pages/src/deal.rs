@@ -218,9 +218,10 @@ impl Deal {
             papers.any(|(_, of)| of.as_ref() == Some(&url)).then_some(url)
         };
         let waited_for = |gate: &Gate| {
-            let waited_for = agreement.on_paper(gate).into_iter().chain(agreement.unmet_by(gate)).next()?;
+            let on_paper = agreement.on_paper(gate).into_iter().next();
+            let waited_for = on_paper.or_else(|| agreement.unmet_by(gate).into_iter().next())?;
             let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
-            Some((summary.participants.get(at)?, paper_of(waited_for)))
+            Some((summary.participants.get(at)?, on_paper.and_then(paper_of)))
         };
         let is_to_do = |gate: &Gate| {
             !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })

@@ -183,7 +183,7 @@ impl PdfReader {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let mut process = command.spawn().map_err(|error| not_started(&error))?;
         let whole = Instant::now() + limits::PDF_READ_TIMEOUT;
-        match timeout_at(whole.min(deadline).into(), answer(&mut process, &file)).await {
+        match timeout_at(whole.min(deadline), answer(&mut process, &file)).await {
             Ok(Some(answer)) => Ok(Ok(answer)),
             Ok(None) => Ok(Err(NotADocument::TooDemanding)),
             Err(_) => {
@@ -199,7 +199,7 @@ impl PdfReader {
 async fn turn(deadline: Instant) -> Option<SemaphorePermit<'static>> {
     let patience = Instant::now() + limits::PDF_TURN_TIMEOUT;
     // It is never closed.
-    timeout_at(patience.min(deadline).into(), ONE.acquire()).await.ok()?.ok()
+    timeout_at(patience.min(deadline), ONE.acquire()).await.ok()?.ok()
 }
 
 /// Sends the file to the process and returns its answer, unless it fails.

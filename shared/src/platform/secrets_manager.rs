@@ -78,7 +78,7 @@ impl SecretsManagerKeys {
             if is_recent(last) {
                 return last.result.clone();
             }
-            tokio::time::sleep_until((last.begun_at + limits::KEYS_LOOKED_UP_EVERY).into()).await;
+            tokio::time::sleep_until(last.begun_at + limits::KEYS_LOOKED_UP_EVERY).await;
         }
         let begun_at = Instant::now();
         let result = self.fetch().await;

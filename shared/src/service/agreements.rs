@@ -260,7 +260,7 @@ fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (Agree
     (AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for }, workspace)
 }
 
-/// A page of agreements, with the ids of complete drafts.
+/// A page of agreements, with the ids of drafts that lack nothing or are proposed.
 #[derive(Debug)]
 pub struct AgreementPage {
     /// The agreements.

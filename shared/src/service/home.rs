@@ -583,7 +583,7 @@ fn papers_to_confirm(
 
 fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {
     let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
-    let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();
+    let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.awaited_by(gate)).collect();
     let mut people: Vec<&Participant> = agreement.participants.iter().collect();
     people.sort_by_key(|participant| !waited_for.contains(&participant.id));
     let seen_at = |participant: &Participant| accesses.get(&participant.id)?.seen_at;

@@ -166,7 +166,7 @@ pub struct CurrentWait {
     pub gate: GateId,
     /// Whom or what it waits for, such as `Ada Okafor to approve`.
     pub on: String,
-    /// Since when: if it waits for a member, since a participant declined or sent something.
+    /// Since when: if it waits for a member, since a participant declined or sent something, or signed on paper.
     pub since: Timestamp,
     /// When it ends, if only time is needed.
     pub until: Option<Timestamp>,
@@ -331,7 +331,9 @@ fn wait_of(
     });
     let (first, others) = waiting.split_first()?;
     let payment = PaymentAct::of(first, agreement, context.state_of(first));
-    let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
+    let on_paper_since = || agreement.on_paper_since(first).filter(|_| with_members);
+    let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(on_paper_since);
+    let since = since.or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, of),
         GateRule::Countdown { .. } => "A date to come".to_owned(),

@@ -3,8 +3,8 @@
 //! `SECONDS` (300) beside the flood, and for a third of that in the calm part before.
 //!
 //! Then the same in simulated time, for twice `SECONDS`, with a third that writes all it may: on a table whose partitions
-//! take 1,000 write units a second, as DynamoDB's do, with conflicts for shared items. As long as calls are limited, the
-//! third doesn't spend its partitions; so it goes on for a tenth of `SECONDS` without that limit, and is throttled.
+//! take 1,000 write units a second, as DynamoDB's do, with conflicts for shared items. Limited calls spend no partition.
+//! So it goes on for a tenth of `SECONDS` without that limit, and writes are throttled.
 //!
 //! Times are reported, never judged. A lost delivery, or an error of a calm organization, ends it with a failure.
 #![allow(clippy::expect_used, reason = "a wrong answer ends the run there and then")]

@@ -1,6 +1,6 @@
 //! Fifty organizations at once, for `make load` and the test of its simulation: what each calls, and what it sees.
 //!
-//! The same calls go to a stack on this machine in real time, and to a [simulated](simulated) one.
+//! The same calls go to a stack on this machine in real time, and to a [simulated] one.
 
 pub mod phase;
 pub mod simulated;

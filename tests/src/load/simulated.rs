@@ -6,7 +6,7 @@
 //! between retries, and ten minutes of a table's full throughput need no machine that makes them in ten minutes.
 //!
 //! Nothing here uses the network, on whose answers a paused clock would not wait: calls go to the router, and webhooks
-//! arrive in memory.
+//! arrive in memory. Threads of their own, such as the store's, have real time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -43,6 +43,8 @@ const LONG_WAY: Duration = Duration::from_millis(20);
 const ANSWERS_AFTER: Duration = Duration::from_millis(5);
 /// Endpoints of the organization that writes all it may: each of its events is written to for each of them.
 const BUSY_ENDPOINTS: usize = 10;
+/// Calls of the store at once: each has a thread of blocking work that keeps the time.
+const STORE_CALLS_MAX: usize = 4096;
 /// How long lost deliveries are waited for.
 const LOST_AFTER: Duration = Duration::from_mins(10);
 /// The last part of the address of endpoints that never answer.
@@ -79,7 +81,11 @@ pub fn run(plan: Plan) -> Phase {
         };
         ahead_ms.ok().and_then(|ahead| Timestamp::from_unix_ms(now.unix_ms() + ahead).ok()).unwrap_or(now)
     });
-    let simulated = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let simulated = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(STORE_CALLS_MAX)
+        .build()
+        .expect("a runtime");
     simulated.block_on(simulate(plan, organizations, dir.path()))
 }
 
