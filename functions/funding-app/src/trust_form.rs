@@ -201,7 +201,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     let workspace = match (&new, known) {
         (Ok(new), None) => read_workspace(form, &new.formal_name).map(Some),
         (_, Some(_)) if !form.get(TRUST.workspace_name).trim().is_empty() => {
-            let message = "belongs to a new workspace: leave it empty, or choose “A new workspace”";
+            let message = "is for a new workspace: leave it empty, or choose “A new workspace”";
             Err(FieldErrors::one(TRUST.workspace_name, FieldCode::InvalidValue, message))
         }
         _ => Ok(None),

@@ -125,7 +125,7 @@ async fn a_trust_begins_in_a_workspace_of_the_list_and_nothing_typed_is_lost() {
     assert_says(&refused, &[&chosen, "value=\"Tess Ellery\""]);
     let both = [&typed("The Ellery Trust")[..], &[("workspace_name", "Another")]].concat();
     let refused = submit(&desk.maren, at, at, &both).await;
-    assert_says(&refused, &["can’t be combined with a chosen workspace", &chosen, "value=\"Another\""]);
+    assert_says(&refused, &["is for a new workspace: leave it empty", &chosen, "value=\"Another\""]);
     let created = submit(&desk.maren, at, at, &typed("The Ellery Trust")).await;
     assert_eq!(created.status, 303, "{}", created.body);
     let trust = &desk.org.get("/api/v1/trusts?search=ellery").send().await.ok(200)["data"][0];
