@@ -17,7 +17,7 @@ GIVEN_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH))
 ARCH_OF_STAGE = $(or $(GIVEN_ARCH),$$(scripts/stack architecture "$(STAGE)"))
 
 FUNCTIONS = $(notdir $(wildcard functions/*))
-# How they are compiled; CI looks only at whether they answer, and takes `lambda-tested`.
+# How they are compiled; CI looks only at whether one builds and answers, and takes `lambda-tested`.
 LAMBDA_PROFILE ?= lambda
 # Builds all of them with some options; `hello`, a bare function to compare with, where it is asked for.
 build_functions = cargo lambda build --profile $(LAMBDA_PROFILE) --$(ARCH) $(1) $(addprefix -p ,$(FUNCTIONS) $(2))
@@ -36,7 +36,7 @@ run: ## The whole service on this machine, until Ctrl-C
 test: ## Unit tests, system tests against the local stack, and a walk through the app where there is a browser
 	scripts/test
 
-test-all: ## All tests, as CI runs them: with those below, lints, and functions built for Lambda
+test-all: ## All tests, as CI runs them: with those below, lints, and a function built for Lambda
 	scripts/test-all
 
 test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check

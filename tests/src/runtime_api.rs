@@ -28,7 +28,8 @@ use crate::org::Org;
 use crate::stack::Table;
 use crate::wait::PATIENCE;
 
-/// Names the folder of `cargo lambda build`, one `NAME/bootstrap` each; without it, functions are beside the test.
+/// Names the folder of `cargo lambda build`, one `NAME/bootstrap` each. Functions that it lacks, and all without it, are
+/// those beside the test.
 pub const FUNCTIONS: &str = "COUNTERSIGN_FUNCTIONS";
 
 /// The folder of recorded events, which `cargo lambda invoke --data-file` takes too.
@@ -40,18 +41,25 @@ pub const TIMEOUT: Duration = Duration::from_secs(29);
 /// A function's program.
 #[must_use]
 pub fn program(function: &str) -> PathBuf {
-    let (file, remedy) = if let Some(folder) = std::env::var_os(FUNCTIONS) {
+    if let Some(folder) = std::env::var_os(FUNCTIONS) {
         // Relative paths start at the repository's root, where tests don't run.
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(folder);
-        (folder.join(function).join("bootstrap"), "make build")
-    } else {
-        // Programs are in target/debug, tests in target/debug/deps.
-        let this = std::env::current_exe().expect("this program's own path");
-        let folder = this.parent().expect("a program is in a folder");
-        let folder = if folder.ends_with("deps") { folder.with_file_name("") } else { folder.to_owned() };
-        (folder.join(function), "cargo build --workspace --bins")
-    };
-    assert!(file.is_file(), "the function {function} is not built: no file {}; `{remedy}` makes it", file.display());
+        assert!(folder.is_dir(), "{FUNCTIONS} names no folder: {}; `make build` makes target/lambda", folder.display());
+        let file = folder.join(function).join("bootstrap");
+        if file.is_file() {
+            return file;
+        }
+    }
+    // Programs are in target/debug, tests in target/debug/deps.
+    let this = std::env::current_exe().expect("this program's own path");
+    let folder = this.parent().expect("a program is in a folder");
+    let folder = if folder.ends_with("deps") { folder.with_file_name("") } else { folder.to_owned() };
+    let file = folder.join(function);
+    assert!(
+        file.is_file(),
+        "the function {function} is not built: no file {}; `cargo build --workspace --bins` makes it",
+        file.display()
+    );
     file
 }
 

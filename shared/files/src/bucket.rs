@@ -227,15 +227,13 @@ mod tests {
         tokio::spawn(async move {
             for response in responses {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                let mut request = Vec::new();
-                let mut buffer = [0; 4096];
-                loop {
+                let (mut request, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+                let mut ends_at = None;
+                while ends_at.is_none_or(|ends_at| request.len() < ends_at) {
                     let read = stream.read(&mut buffer).await.unwrap();
                     request.extend_from_slice(&buffer[..read]);
-                    let text = String::from_utf8_lossy(&request).into_owned();
-                    let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-                    if read == 0 || body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                    ends_at = ends_at.or_else(|| end_of(&request));
+                    if read == 0 {
                         break;
                     }
                 }
@@ -244,6 +242,14 @@ mod tests {
             }
         });
         (Files::in_bucket("papers", AwsSettings::emulator(endpoint)), requests)
+    }
+
+    /// Where a request ends whose head has arrived.
+    fn end_of(request: &[u8]) -> Option<usize> {
+        let head = request.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+        let text = String::from_utf8_lossy(&request[..head]);
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
+        Some(head + 4 + length.map_or(0, |length| length.parse().unwrap()))
     }
 
     fn answer(status: &str, body: &str) -> String {

@@ -100,7 +100,8 @@ async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, DeliveryMessage)
 async fn copies_of_a_message_make_one_attempt() {
     let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
-    subscriber.receiver.answer(Reaction::late(200, Duration::from_millis(300)));
+    // So late that the machine comes to all copies meanwhile.
+    subscriber.receiver.answer(Reaction::late(200, Duration::from_secs(2)));
     let (clockwork, wake) = due(&org, &subscriber).await;
     let senders = [clockwork.sender(&org), clockwork.sender(&org)];
     let handled = join_all((0..20).map(|n| senders[n % 2].handle(wake))).await;
