@@ -110,6 +110,8 @@ pub const ROWS_FILE_KEPT: Duration = Duration::from_hours(24);
 pub const LISTED_ROWS_MEMORY_PART: usize = 4;
 /// The same of a process that is no function, in bytes.
 pub const LISTED_ROWS_BYTES_MAX: usize = 256 << 20;
+/// What a list in memory counts besides its rows: its place, and what it knows of the log.
+pub const HELD_LIST_BYTES: usize = 1024;
 /// A list of more than what may be kept is read anew each time, up to this many times as much. A longer one is refused
 /// before it takes all memory.
 pub const PASSED_ROWS_FACTOR: usize = 2;

@@ -76,10 +76,13 @@ impl Contention {
         answered: impl Future<Output = T>,
     ) -> Result<T, Value> {
         let write = Write::of(operation, body);
-        if let (Some(write), Some(partitions)) = (&write, &self.partitions) {
-            write.taken(partitions)?;
-        }
-        let hold = write.map(|write| write.admitted(&self.held)).transpose()?.flatten();
+        let hold = match self.admitted(write) {
+            Ok(hold) => hold,
+            Err(refusal) => {
+                tokio::time::sleep(CALL_TIME).await;
+                return Err(refusal);
+            }
+        };
         let shortest = if hold.is_some() { TRANSACTION_TIME } else { CALL_TIME };
         let answered = async {
             let _still = self.is_time_simulated.then(TimeStandsStill::begin);
@@ -88,6 +91,18 @@ impl Contention {
         let (answer, ()) = tokio::join!(answered, tokio::time::sleep(shortest));
         drop(hold);
         Ok(answer)
+    }
+
+    /// Holds the items of a write, if it is a transaction.
+    ///
+    /// # Errors
+    /// The refusal, if a partition is spent or a running transaction holds an item.
+    fn admitted(&self, write: Option<Write>) -> Result<Option<Hold>, Value> {
+        let Some(write) = write else { return Ok(None) };
+        if let Some(partitions) = &self.partitions {
+            write.taken(partitions)?;
+        }
+        write.admitted(&self.held)
     }
 }
 

@@ -166,9 +166,15 @@ impl Pass {
             |(at, rows): (usize, &HeldRows)| rows.ids().map(move |(id, slot)| (id, at, slot)).collect::<Vec<_>>();
         let mut all: Vec<(Uuid, usize, usize)> = read.iter().enumerate().flat_map(of_response).collect();
         all.sort_unstable();
+        let mut left: Vec<usize> = read.iter().map(|rows| rows.ids().count()).collect();
         let mut rows = HeldRows::default();
         for (_, at, slot) in all {
             rows.take(&read[at], slot);
+            left[at] -= 1;
+            // What is taken whole is not kept twice: a list may fill much of the memory.
+            if left[at] == 0 {
+                read[at] = HeldRows::default();
+            }
         }
         Ok(rows)
     }

@@ -226,7 +226,7 @@ impl OrgStore {
         let (list, snapshots) = ((self.org, kind), &self.store.snapshots);
         let snapshot = self.snapshot(kind, &snapshots.slot(list)).await?;
         let rows = snapshot.rows.read().unwrap_or_else(PoisonError::into_inner);
-        let (found, bytes) = (read(&rows), rows.bytes());
+        let (found, bytes) = (read(&rows), rows.bytes() + limits::HELD_LIST_BYTES);
         drop(rows);
         snapshots.keep(list, bytes);
         Ok(found)

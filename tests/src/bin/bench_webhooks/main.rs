@@ -47,12 +47,13 @@ async fn main() -> ExitCode {
     println!("  ratio with the dead one: p50 {}, events/s {}", stack["ratio_p50"], stack["ratio_events_per_s"]);
     let spread = &stack["spread"];
     println!(
-        "  {} deliveries to {} endpoints: {} deliveries/s (goal 1500), {} µs each, and {} µs of the cores",
+        "  {} deliveries to {} endpoints: {} deliveries/s (goal 1500), {} µs each; {} µs of the cores, of which {} µs of the store's thread",
         spread["deliveries"],
         shared::limits::ENDPOINTS_MAX,
         spread["per_s"],
         spread["us_each"],
-        spread["processor_us_each"]
+        spread["processor_us_each"],
+        spread["store_us_each"]
     );
     let backlog = stack::backlog().await;
     println!(

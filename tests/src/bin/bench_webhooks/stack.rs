@@ -12,7 +12,7 @@ use tests::app::Browser;
 use tests::{Needs, Org, Stack, outbox, subscriber};
 use tokio::net::TcpListener;
 
-use crate::processor_time::taken_s;
+use crate::processor_time::{taken_by_s, taken_s};
 use crate::receiver::Receiver;
 use crate::rounded;
 
@@ -22,6 +22,8 @@ const TOGETHER: usize = 600;
 const AT_A_TIME: usize = 16;
 const BACKLOG: usize = 3000;
 const SPREAD: usize = 200;
+/// The thread of the embedded store, which answers one call after the other.
+const STORE: &str = "store";
 
 pub async fn measure() -> Value {
     let stack = Stack::with(Needs::MEASURED);
@@ -55,17 +57,20 @@ async fn spread(stack: &Arc<Stack>) -> Value {
         receivers.push(receiver);
     }
     let drafts = drafts(&org, SPREAD).await;
-    let (began, before) = (std::time::Instant::now(), taken_s());
+    let taken = || Some([taken_s()?, taken_by_s(STORE)?]);
+    let (began, before) = (std::time::Instant::now(), taken());
     propose_all(&org, &drafts).await;
     join_all(receivers.iter().map(|receiver| receiver.wait_for(SPREAD))).await;
-    let (took, after) = (began.elapsed(), taken_s());
+    let (took, after) = (began.elapsed(), taken());
     let deliveries = SPREAD * receivers.len();
     let us_each = |seconds: f64| rounded(seconds * 1e6 / deliveries as f64);
+    let taken = after.zip(before).map(|(after, before)| [0, 1].map(|at| after[at] - before[at]));
     json!({
         "deliveries": deliveries,
         "per_s": rounded(deliveries as f64 / took.as_secs_f64()),
         "us_each": us_each(took.as_secs_f64()),
-        "processor_us_each": after.zip(before).map(|(after, before)| us_each(after - before)),
+        "processor_us_each": taken.map(|[all, _]| us_each(all)),
+        "store_us_each": taken.map(|[_, store]| us_each(store)),
     })
 }
 

@@ -386,6 +386,24 @@ fn everything_follows_to_a_store_that_is_given() {
     }
 }
 
+/// They keep rows of long lists in the bucket.
+#[test]
+fn functions_that_only_list_reach_no_file_of_a_deal() {
+    let functions = functions();
+    for name in ["read-api", "mcp", "member-app"] {
+        let role = properties(functions[name].properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role"));
+        for (given, bucket) in
+            [(&[][..], "${Files.Arn}"), (&["HasOtherFiles"], "arn:${AWS::Partition}:s3:::${FilesBucket}")]
+        {
+            let role = template::with_conditions(role, given);
+            let statements = role["Policies"][0]["PolicyDocument"]["Statement"].as_array().expect("statements");
+            let of_files = statements.iter().filter(|statement| statement["Action"].to_string().contains("s3:"));
+            let reached: Vec<&Value> = of_files.map(|statement| &statement["Resource"]).collect();
+            assert_eq!(reached, [&json!({ "Fn::Sub": format!("{bucket}/lists/*") })], "{name}");
+        }
+    }
+}
+
 #[test]
 fn copies_of_table_and_bucket_are_made_every_day_if_told() {
     let all = template::template();

@@ -11,7 +11,7 @@ use tests::app::Browser;
 use tests::mcp::Mcp;
 use tests::stack::Table;
 use tests::wait::eventually;
-use tests::{Client, Faults, Needs, Org, rows};
+use tests::{Client, Fault, Faults, Needs, Org, Rule, rows};
 
 use super::migration::{items, put_all};
 use super::restored::empty_table_beside;
@@ -150,6 +150,30 @@ async fn a_file_that_cannot_be_used_is_passed_over() {
         })
         .await;
     }
+}
+
+/// The file is there then, and nothing or an answer that nobody heard names it.
+#[tokio::test(flavor = "multi_thread")]
+async fn storing_that_is_cut_off_at_its_pointer_changes_no_list() {
+    let org = with_contacts(60).await;
+    let (expected, table) = (told(&org).await, org.stack().table());
+    for (fault, is_named) in [(Fault::ServerError, false), (Fault::LostResponse, true)] {
+        let faults = Faults::before(&table.endpoint);
+        let cut = faults.inject(Rule::on("UpdateItem").containing("#passed_at"), fault);
+        let through = Table { endpoint: faults.url().to_owned(), name: table.name.clone() };
+        let instance = org.stack().instance_on(&through, ROWS_MIN);
+        assert_eq!(told(&org.at(&instance)).await, expected, "who stores says the same: {fault:?}");
+        if is_named {
+            cut.passed(1).await;
+        } else {
+            cut.wait_for_hits(1).await;
+        }
+        assert_eq!(org.stored_rows(Rows::Contacts).await.is_some(), is_named, "{fault:?}");
+        let next = org.stack().instance_on(table, usize::MAX);
+        assert_eq!(told(&org.at(&next)).await, expected, "{fault:?}");
+    }
+    let (same, ..) = first_list(&org, table).await;
+    assert_eq!(same, expected, "from the file");
 }
 
 /// Its pointer may be younger than its rows.
