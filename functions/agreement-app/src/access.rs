@@ -25,6 +25,7 @@ use shared::service::participants::{self, LinkShown, ParticipantRecord};
 use shared::web::{Flash, Redirect, Request};
 use uuid::Uuid;
 
+use crate::answers::telling_completion;
 use crate::paper_rows::{PaperRow, links_to_record};
 
 async fn link_of(
@@ -211,7 +212,7 @@ pub(crate) async fn page(
     }
     let page = AccessPage {
         layout: Layout::new(request),
-        notice,
+        notice: notice.map(|notice| telling_completion(notice, agreement)),
         agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
         path: access_url(id, participant),
         name: contact.display_name.as_str().to_owned(),

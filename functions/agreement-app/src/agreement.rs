@@ -111,9 +111,12 @@ fn agreement_page(
     let context = WaitContext { contacts: named.contacts, own, payments, named: named.payments };
     let wait = text::current_wait(agreement, context);
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
+    let proposals: Vec<PendingProposal> =
+        pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();
     let deal = Deal::new(kind_label(agreement.kind), title, badge, workspace, agreement, &summary)
         .with_money(&review.money, review.movements.total)
         .with_next_act(agreement, &summary, wait.as_ref())
+        .with_proposal(proposals.first().map(|proposal| &proposal.url))
         .with_pressing(agreement, named.payments, wait.as_ref());
     Ok(AgreementPage {
         layout: Layout::new(request),
@@ -131,7 +134,7 @@ fn agreement_page(
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
         fields,
         acts: Acts::new(review),
-        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
+        proposals,
     })
 }
 

@@ -91,7 +91,7 @@ impl PaperRow {
 const SIGNED: Badge = Badge { text: "Signed on paper", class: "green" };
 
 fn wait(
-    ParticipantRecord { contact, seconds, .. }: &ParticipantRecord,
+    ParticipantRecord { agreement, contact, seconds, .. }: &ParticipantRecord,
     paper: &PaperSignature,
     member: &Member,
     obstacle: Option<NotDecided>,
@@ -109,8 +109,10 @@ fn wait(
     } else {
         let is_alone = counting == Counting::Alone;
         let alone = if is_alone { format!("{} confirm it. ", why_alone(seconds)) } else { String::new() };
+        let completes = agreement.is_completed_with_paper(paper.id);
+        let completes = if completes { " This completes the agreement." } else { "" };
         format!(
-            "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}. This can’t be undone."
+            "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}.{completes} This can’t be undone."
         )
     };
     let can_reject = !matches!(obstacle, Some(NotDecided::NotActive(_)));

@@ -330,7 +330,7 @@ fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSigna
 }
 
 pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error> {
-    let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
+    let notice = Notice::good("Paper signature confirmed", "");
     decide(request, PaperDecision::Confirm, notice).await
 }
 

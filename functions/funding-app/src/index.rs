@@ -11,7 +11,7 @@ use shared::service::funding_items::{self, FundingItemQuery};
 use shared::service::funding_review::{self, FundedWorkspace};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Offset, Page, Search};
+use shared::wire::page::{Offset, Order, Page, Search};
 
 use crate::rows::{ItemRow, Progress};
 
@@ -65,7 +65,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 async fn found(request: &Request, query: Query) -> Result<PageResponse, Error> {
     let search = query.search.typed().to_owned();
     let query = FundingItemQuery { search: query.search, ..FundingItemQuery::of_page(page_at(query.offset)) };
-    let found = funding_items::list(request.signed_in()?.scope(), &query).await?;
+    let found = funding_items::list(request.signed_in()?.scope(), Order::NewestFirst, &query).await?;
     let url = |offset: u64| format!("{FUNDING}?search={}&offset={offset}", encode_query_value(&search));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(0)));

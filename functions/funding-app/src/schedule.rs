@@ -22,6 +22,7 @@ use shared::domain::funding::proof::Proof;
 use shared::domain::funding::summary::FundingSummary;
 use shared::domain::funding::{FundingItem, Phase, Verb};
 use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
+use shared::domain::trust::Trust;
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_items::{self, NAMED_OWNER, Upserted};
@@ -58,6 +59,10 @@ struct SchedulePage {
     whose: String,
     workspace: Link,
     path: String,
+    /// Where the form goes that acts on several items.
+    selected_action: String,
+    /// Where the form goes that adds an item.
+    add_action: String,
     progress: Progress,
     funded: u32,
     unfunded: u32,
@@ -154,6 +159,19 @@ impl Filters {
         items.sort_by_key(|item| item.phase());
     }
 
+    /// The same part of the list, where forms go, so that it is there again if they come back.
+    fn at(&self, path: &str) -> String {
+        match self.offset.get() {
+            0 => self.in_phase(path, self.phase.get()),
+            offset => format!("{}&offset={offset}", self.with_phase(path, self.phase.get())),
+        }
+    }
+
+    /// Without a query if nothing is filtered or sorted.
+    fn in_phase(&self, path: &str, phase: Option<Phase>) -> String {
+        if self.is_any() || self.sort.get().is_some() { self.with_phase(path, phase) } else { path.to_owned() }
+    }
+
     fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
         self.in_order(path, phase, self.order())
     }
@@ -200,6 +218,12 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
+/// The list that a form of the page was sent from, in all its phases: what was changed may be in another one now.
+pub(super) fn list_of(request: &Request, workspace: WorkspaceId) -> Result<String, Error> {
+    let filters: Filters = request.read_query()?;
+    Ok(filters.in_phase(&funding_url(workspace), None))
+}
+
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id);
@@ -219,7 +243,12 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
     let summary = FundingSummary::of(review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)));
     let chosen = filters.trust_id.get().and_then(|id| review.trust(Some(id)));
     let only = review.schedule.trusts.first().filter(|_| review.schedule.trusts.len() == 1);
-    let whose = chosen.or(only).map_or(review.workspace.name.as_str(), |trust| trust.formal_name.as_str()).to_owned();
+    // The one trust has all of it, unless an item has none.
+    let has_all = |trust: &&Trust| review.schedule.items.iter().all(|item| item.trust_id() == Some(trust.id));
+    let whose = chosen
+        .or(only.filter(has_all))
+        .map_or(review.workspace.name.as_str(), |trust| trust.formal_name.as_str())
+        .to_owned();
     let page = SchedulePage {
         layout: Layout::new(request),
         notice,
@@ -257,6 +286,8 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
             typed.fields_of(ADD, [(NEW_ITEM.kind, "other".to_owned()), (NEW_ITEM.trust, trust)])
         },
         print: format!("{PAPERS}/{id}/schedule.pdf"),
+        selected_action: filters.at(&format!("{path}/selected")),
+        add_action: filters.at(&path),
         path,
         filters,
     };

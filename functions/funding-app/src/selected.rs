@@ -9,7 +9,7 @@ use pages::form::Field;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::routes::Operation;
-use pages::urls::{funding_url, papers_url};
+use pages::urls::papers_url;
 use shared::domain::funding::input::{ContactIds, FundingItemChanges};
 use shared::domain::funding::{FundingItem, Verb};
 use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
@@ -23,7 +23,7 @@ use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::{NullablePatch, Patch};
 
-use crate::schedule::{SELECTED, page};
+use crate::schedule::{SELECTED, list_of, page};
 use crate::{Typed, facts, not_possible};
 
 form! {
@@ -112,7 +112,7 @@ async fn sort(
         if count == 1 { "1 item was changed".to_owned() } else { format!("{count} items were changed") },
         "Next: fill in what is missing, or paper those that are ready.",
     );
-    let location = format!("{}#notice", funding_url(workspace));
+    let location = format!("{}#notice", list_of(request, workspace)?);
     let redirect = redirect_with(submitted, location.clone(), &done).await;
     // The first item finds or makes the named owner, and the others get the same one.
     let (mut named, mut existing) = (owner.clone(), Vec::new());

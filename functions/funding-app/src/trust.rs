@@ -58,7 +58,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let review = funding_review::trust(request.signed_in()?.scope(), id).await?;
     let TrustReview { trust, workspace, items, people, agreements, more_agreements } = review;
     let summary = FundingSummary::of(&items);
-    let found = Page::slice(items, page_at(query.offset));
+    let found = Page::slice(items.into_iter().rev(), page_at(query.offset));
     let url = |offset: u64| format!("{}?offset={offset}#items", trust_url(id));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(0)));

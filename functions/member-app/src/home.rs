@@ -12,7 +12,7 @@ use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::urls::{NEW_AGREEMENT, OBLIGATIONS, TOKENS, access_url, agreement_url, endpoint_url, obligation_url};
-use shared::domain::agreement::Lifecycle;
+use shared::domain::agreement::Agreement;
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
@@ -321,6 +321,14 @@ struct Queue<'a> {
     now: Timestamp,
 }
 
+impl Queue<'_> {
+    /// When an agreement expires, if that is soon.
+    fn closes_soon(&self, agreement: &Agreement) -> Option<Timestamp> {
+        let soon = self.now..=self.now.plus_seconds(limits::CLOSES_SOON_S);
+        agreement.expires_at.filter(|at| soon.contains(at))
+    }
+}
+
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
     (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
 }
@@ -366,15 +374,6 @@ impl Item {
         Self { amount: queued.amount.clone(), ..item }
     }
 
-    fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
-        let mut blockers = blocker_rows(&queued.agreement, contacts, &[], &queued.blockers);
-        let total = blockers.len();
-        blockers.truncate(BLOCKERS_MAX);
-        let detail = if total == 0 { "Everything is in place." } else { "" };
-        let item = Self { urgency: Urgency::Draft, ..Self::of_agreement(queued, detail.to_owned()) };
-        (Self { more_blockers: total - blockers.len(), blockers, ..item }, total)
-    }
-
     fn of_proposal(proposal: &Proposal, now: Timestamp) -> Self {
         let ProposalRow { url, title, .. } = ProposalRow::new(proposal, now);
         let (left, class) = time_left(now, proposal.expires_at);
@@ -397,6 +396,7 @@ impl Item {
         Self {
             at: Some(paper.recorded_at),
             what: "Paper signature",
+            amount: paper.amount.clone(),
             when: Some(("recorded", paper.recorded_at)),
             badge: Some(("To confirm".to_owned(), "blue")),
             ..Self::new(Urgency::Asked, url, paper.agreement.as_str(), detail)
@@ -405,7 +405,11 @@ impl Item {
 
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
-        let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).shown()));
+        let since = due.map(|due| {
+            let day = queued.obligation.zone().day_of(due).shown();
+            let waits_for = queued.waits_for.as_ref().map(|waits_for| format!(" · waiting for {waits_for}"));
+            format!(", due by {day}{}", waits_for.unwrap_or_default())
+        });
         Self {
             urgency: Urgency::Late,
             ends_at: due,
@@ -432,14 +436,33 @@ impl Item {
         Self { what: "Obligation", ..item }
     }
 
+    /// A draft that expires soon is pressing: after that it can’t be published as it is.
     fn of_draft(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
-        let (item, left) = Self::of_unpublished(queued, queue.context.contacts);
-        let badge = match left {
-            0 => ("Ready to publish".to_owned(), "quiet"),
-            1 => ("1 thing left".to_owned(), "quiet"),
-            many => (format!("{many} things left"), "quiet"),
+        let mut blockers = blocker_rows(&queued.agreement, queue.context.contacts, &[], &queued.blockers);
+        let total = blockers.len();
+        blockers.truncate(BLOCKERS_MAX);
+        let (detail, state) = match total {
+            0 => ("Everything is in place.", "Ready to publish".to_owned()),
+            1 => ("", "1 thing left".to_owned()),
+            many => ("", format!("{many} things left")),
         };
-        Self { when: Some(("changed", queued.agreement.updated_at)), badge: Some(badge), ..item }
+        let ends_at = queue.closes_soon(&queued.agreement);
+        let (urgency, when, badge) = match ends_at {
+            Some(at) => {
+                let (left, class) = time_left(queue.now, at);
+                (if class == "red" { Urgency::Late } else { Urgency::ToDo }, ("expires", at), (left, class))
+            }
+            None => (Urgency::Draft, ("changed", queued.agreement.updated_at), (state, "quiet")),
+        };
+        Self {
+            urgency,
+            ends_at,
+            more_blockers: total - blockers.len(),
+            blockers,
+            when: Some(when),
+            badge: Some(badge),
+            ..Self::of_agreement(queued, detail.to_owned())
+        }
     }
 
     fn of_waiting(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
@@ -479,9 +502,7 @@ impl Item {
         let item = Self::of_wait(queued, text::current_wait(&queued.agreement, queue.context), queue);
         let badge = item.badge.or_else(|| Some(("Your turn".to_owned(), "amber")));
         // An agreement that closes soon is in no other section, so it says so here.
-        let closes = queued.agreement.expires_at.filter(|at| {
-            (queue.now.unix_ms()..=queue.now.plus_seconds(limits::CLOSES_SOON_S).unix_ms()).contains(&at.unix_ms())
-        });
+        let closes = queue.closes_soon(&queued.agreement);
         let detail = match closes {
             Some(at) => format!("{} · expires {}", item.detail, reader::zone().briefly(at, queue.now)),
             None => item.detail,
@@ -491,17 +512,12 @@ impl Item {
 
     fn of_closing(queued: &QueuedAgreement, &Queue { context, now }: &Queue<'_>) -> Self {
         let agreement = &queued.agreement;
-        let item = if agreement.lifecycle() == Lifecycle::Draft {
-            Self::of_unpublished(queued, context.contacts).0
-        } else {
-            let wait = text::current_wait(agreement, context);
-            let status = || text::agreement_status(agreement, false);
-            Self::of_agreement(queued, wait.map_or_else(status, |wait| wait.on))
-        };
+        let wait = text::current_wait(agreement, context);
+        let status = || text::agreement_status(agreement, false);
         Self {
             when: agreement.expires_at.map(|at| ("expires", at)),
             badge: agreement.expires_at.map(|at| time_left(now, at)),
-            ..item
+            ..Self::of_agreement(queued, wait.map_or_else(status, |wait| wait.on))
         }
         .looked_at(queued, context.contacts)
     }

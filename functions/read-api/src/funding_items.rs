@@ -8,7 +8,7 @@ use shared::api::views::workspaces::WorkspacePath;
 use shared::error::Error;
 use shared::service::funding_items::{self, FundingItemQuery};
 use shared::wire::input::Empty;
-use shared::wire::page::Page;
+use shared::wire::page::{Order, Page};
 
 /// Gets the funding of a workspace.
 pub struct GetFundingSchedule;
@@ -59,7 +59,7 @@ impl ReadOperation for ListFundingItems {
         _: Empty,
         query: FundingItemQuery,
     ) -> Result<ReadResult<Page<FundingItemView>>, Error> {
-        let page = funding_items::list(caller, &query).await?;
+        let page = funding_items::list(caller, Order::OldestFirst, &query).await?;
         Ok(page.map(FundingItemView::from).into())
     }
 }

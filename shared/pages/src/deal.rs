@@ -43,7 +43,7 @@ pub struct Deal {
     pub more_parties: usize,
     /// The amount of money and its meaning, if any.
     pub amount: Option<(&'static str, String)>,
-    /// What its payments come to, by currency, once published, if that says more than the amount does.
+    /// What its payments come to, by currency, once published.
     pub money: Vec<DealMoney>,
     /// What it waits for first, such as `Ada Okafor to approve`, in lines.
     pub waits_for: Vec<String>,
@@ -188,15 +188,14 @@ impl Deal {
             let if_any = |minor: i128| (minor > 0).then(|| shown(minor));
             let LedgerFigures { owed, claimed, proven } = sum.figures;
             let is_said = money.len() == 1 && self.is_amount(&shown(sum.amount));
-            let is_as_agreed = is_said && (owed, claimed, proven) == (sum.amount, 0, 0);
-            (!is_as_agreed).then(|| DealMoney {
+            DealMoney {
                 amount: (!is_said).then(|| shown(sum.amount)),
                 owed: shown(owed),
                 claimed: if_any(claimed),
                 proven: if_any(proven),
-            })
+            }
         };
-        Self { money: money.iter().filter_map(sum).collect(), without_amount: without_amount(payments), ..self }
+        Self { money: money.iter().map(sum).collect(), without_amount: without_amount(payments), ..self }
     }
 
     /// Whether this is its amount, such as the investment of a SAFE.
@@ -223,9 +222,7 @@ impl Deal {
             let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
             Some((summary.participants.get(at)?, on_paper.and_then(paper_of)))
         };
-        let is_to_do = |gate: &Gate| {
-            !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })
-        };
+        let is_to_do = |gate: &Gate| !agreement.to_review(gate).is_empty() || !agreement.to_verify(gate).is_empty();
         let open = |url: String, text: String| Some(NextAct::Open(Link { url, text }));
         let act_of = |row: &GateRow, gate: &Gate| match &gate.rule {
             GateRule::MovementAuthorized { movement_id: Some(id) }
@@ -251,6 +248,15 @@ impl Deal {
             next.and_then(|(row, gate)| act_of(row, gate))
         };
         Self { waits_for: vec![wait.on.clone()], next_act, ..self }
+    }
+
+    /// Puts a proposal that waits for a member's decision before what the agreement waits for.
+    #[must_use]
+    pub fn with_proposal(self, url: Option<&String>) -> Self {
+        let Some(url) = url else { return self };
+        let waits_for = std::iter::once(text::PROPOSAL_WAIT.to_owned()).chain(self.waits_for).collect();
+        let next_act = NextAct::Open(Link { url: url.clone(), text: "Review the proposal".to_owned() });
+        Self { waits_for, next_act: Some(next_act), ..self }
     }
 
     /// Puts a payment that a member has to see to at once, if there is one, before all else, and says how many more

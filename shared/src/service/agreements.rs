@@ -273,7 +273,7 @@ pub struct AgreementPage {
 
 impl AgreementPage {
     async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
-        let (ready, proposed) = ready_and_proposed(scope, &page.data).await?;
+        let (ready, proposed) = ready_and_proposed(scope, &page.data, Asked::Complete).await?;
         Ok(Self { page, ready, proposed })
     }
 }
@@ -313,7 +313,7 @@ impl AgreementRows {
             }
             scope.store().payments_of(&with_payments).await.map_err(Error::from)
         };
-        let drafts = Box::pin(ready_and_proposed(scope, &page.data));
+        let drafts = Box::pin(ready_and_proposed(scope, &page.data, Asked::All));
         let named = waited_for(scope, &page.data);
         let (contacts, payments, (ready, proposed), named) = tokio::try_join!(contacts, payments, drafts, named)?;
         let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
@@ -368,28 +368,41 @@ pub async fn list_of_workspace(
     Ok(WorkspaceAgreements { listed, referred_to })
 }
 
+/// The drafts whose proposals are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Those that lack nothing themselves.
+    Complete,
+    /// Also those that may have lost something since they were proposed.
+    All,
+}
+
 /// The drafts that are ready to be proposed for publication, and those that are proposed.
 async fn ready_and_proposed(
     scope: &Scope,
     agreements: &[Agreement],
+    asked: Asked,
 ) -> Result<(HashSet<AgreementId>, HashSet<AgreementId>), Error> {
-    let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
+    let drafts: Vec<&Agreement> =
+        agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft).collect();
+    let mut ids: Vec<AgreementId> = drafts.iter().map(|draft| draft.id()).collect();
     // Contacts and payments are read only for drafts without other blockers; workspaces don't prevent a proposal.
     let alone =
         DraftContext { workspace_activated: true, contacts: &[], payments: &[], changed_items: &[], now: scope.now() };
     let drafts: Vec<&Agreement> = drafts
+        .into_iter()
         .filter(|draft| {
             let context = DraftContext { payments: &presumed(draft), ..alone };
             blockers(draft, &context).iter().all(Blocker::is_of_another_record)
         })
         .collect();
+    if asked == Asked::Complete {
+        ids = drafts.iter().map(|draft| draft.id()).collect();
+    }
     let contacts = async { scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from) };
     let payments = Payments::load(scope, drafts.iter().copied());
     let funding = DraftFunding::load(scope, drafts.iter().copied());
-    let proposed = async {
-        let drafts = drafts.iter().map(|draft| draft.id());
-        scope.store().proposed_for_publication(drafts, scope.now()).await.map_err(Error::from)
-    };
+    let proposed = async { scope.store().proposed_for_publication(ids, scope.now()).await.map_err(Error::from) };
     let (contacts, payments, funding, proposed) = tokio::try_join!(contacts, payments, funding, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&Agreement| {

@@ -5,15 +5,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
-use crate::domain::ids::{AgreementId, ObligationId};
-use crate::domain::member::Member;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, MemberId, ObligationId};
 use crate::domain::obligation::Obligation;
 use crate::error::Error;
 use crate::limits;
+use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::Scope;
-use crate::service::second_members;
 use crate::store::Versioned;
 use crate::store::obligations::OpenObligation;
+use crate::text;
 
 /// An obligation of the work queue.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct QueuedObligation {
     pub obligation: Obligation,
     /// The name of its agreement.
     pub agreement: AgreementName,
+    /// Whom it waits for, if it is overdue.
+    pub waits_for: Option<String>,
 }
 
 /// The obligations of the work queue.
@@ -37,16 +40,16 @@ pub struct DueObligations {
     pub to_confirm_total: usize,
 }
 
-pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations, Error> {
+/// Of the open ones. Claims that members recorded are confirmed by others than those of `not_of`.
+pub(super) async fn due(
+    scope: &Scope,
+    open: Vec<OpenObligation>,
+    not_of: BTreeSet<MemberId>,
+) -> Result<DueObligations, Error> {
     let (store, now) = (scope.store(), scope.now().unix_ms());
-    let open = store.open_obligations().await?;
     let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
     overdue.retain(|open| open.next_due_ms.is_some());
     overdue.sort_by_key(|open| open.next_due_ms);
-    // Members and their ties are read only if a member has recorded a claim that waits.
-    let is_claimed = open.iter().any(|open| !open.claimed_by.is_empty());
-    let not_of =
-        if is_claimed { second_members::load(scope).await?.not_confirmed_by(member.id()) } else { BTreeSet::new() };
     let of_others = |open: &OpenObligation| {
         open.claims.saturating_sub(open.claimed_by.iter().filter(|by| not_of.contains(by)).count())
     };
@@ -67,17 +70,23 @@ pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations
         found.into_iter().map(Versioned::into_inner).map(|obligation| (obligation.id(), obligation)).collect();
     let agreements: BTreeMap<AgreementId, Agreement> =
         agreements.into_iter().map(Versioned::into_inner).map(|agreement| (agreement.id(), agreement)).collect();
+    let late = first_overdue.iter().filter_map(|(_, agreement)| agreements.get(agreement));
+    let contacts = store.contacts(participants_of(late)).await?;
+    let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     // What has ended with its agreement may not say so yet.
-    let queued = |(id, agreement): (ObligationId, AgreementId)| {
+    let queued = |(id, agreement): (ObligationId, AgreementId), is_overdue: bool| {
         let agreement = agreements.get(&agreement)?;
         let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
         let is_live = matches!(now.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
         let obligation = found.get(&id).filter(|found| is_live && !found.is_done())?.clone();
-        Some(QueuedObligation { obligation, agreement: agreement.name.clone() })
+        let waits_for = is_overdue.then(|| text::obligation_wait(&obligation, agreement, &contacts));
+        Some(QueuedObligation { obligation, agreement: agreement.name.clone(), waits_for })
     };
-    let in_full = |list: Vec<_>| -> Vec<QueuedObligation> { list.into_iter().filter_map(queued).collect() };
+    let in_full = |list: Vec<_>, is_overdue| -> Vec<QueuedObligation> {
+        list.into_iter().filter_map(|one| queued(one, is_overdue)).collect()
+    };
     let (overdue_total, to_confirm_total) = (overdue.len(), to_confirm.len());
-    let (overdue, to_confirm) = (in_full(first_overdue), in_full(first_claims));
+    let (overdue, to_confirm) = (in_full(first_overdue, true), in_full(first_claims, false));
     Ok(DueObligations {
         overdue_total: if overdue.is_empty() { 0 } else { overdue_total },
         to_confirm_total: if to_confirm.is_empty() { 0 } else { to_confirm_total },

@@ -31,7 +31,7 @@ use crate::service::workspaces;
 use crate::store::{Versioned, agreements, funding_items as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, Patch};
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 pub use crate::store::funding_items::FundingItemQuery;
 
@@ -41,8 +41,8 @@ pub async fn get(scope: &Scope, id: FundingItemId) -> Result<Versioned<FundingIt
 }
 
 /// A page of the funding items that match a query.
-pub async fn list(scope: &Scope, query: &FundingItemQuery) -> Result<Page<FundingItem>, Error> {
-    Ok(scope.store().list_funding_items(query).await?)
+pub async fn list(scope: &Scope, order: Order, query: &FundingItemQuery) -> Result<Page<FundingItem>, Error> {
+    Ok(scope.store().list_funding_items(order, query).await?)
 }
 
 /// The funding of a workspace.

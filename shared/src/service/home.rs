@@ -38,6 +38,7 @@ use crate::service::second_members;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
 use crate::store::movements::{WaitingMovement, WaitingMovements};
+use crate::store::obligations::OpenObligation;
 use crate::store::payments_of::PaymentsOf;
 use crate::store::proposals::{PendingProposal, PendingProposals};
 use crate::store::{StoreError, Versioned};
@@ -90,6 +91,8 @@ pub struct PaperToConfirm {
     pub participant_id: ParticipantId,
     /// Their contact.
     pub contact_id: ContactId,
+    /// The agreement's amount of money, for people, where one is known.
+    pub amount: String,
     /// The document.
     pub document: Label,
     /// When it was recorded.
@@ -144,6 +147,8 @@ pub struct PaymentToSee {
     pub overdue_since: Option<Timestamp>,
     /// Since when it waits, if known.
     pub since: Option<Timestamp>,
+    /// Whom or what it waits for, if not for a member.
+    pub waits_for: String,
 }
 
 /// What an organization has to do, and what it waits for. An agreement is in one section; `closing` comes first.
@@ -157,13 +162,14 @@ pub struct WorkQueue {
     pub papers: Shortlist<PaperToConfirm>,
     /// The payments that the member should look at, most urgent first, then longest waiting.
     pub payments: Shortlist<PaymentToSee>,
-    /// The drafts without a proposal of their publication: ready ones first, then the last changed.
+    /// The drafts without a proposal of their publication: ready ones first, then those that expire soon, then the last
+    /// changed.
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, not for one of the payments, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
     /// Active agreements that need a member or an own contact: declined, then to review, then longest waiting.
     pub attention: Shortlist<QueuedAgreement>,
-    /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
+    /// The active agreements that wait for others and expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,
     /// The contacts that participate in these agreements.
     pub contacts: Vec<Contact>,
@@ -207,17 +213,16 @@ pub async fn get(
 ) -> Result<Home, Error> {
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let obligations = Box::pin(due_obligations::due(scope, member));
     // On the heap: together they would be large.
+    let work = Box::pin(async {
+        let mut rows = work_rows(scope, member).await?;
+        let (open, not_of) = (std::mem::take(&mut rows.obligations), rows.not_of.clone());
+        let obligations = Box::pin(due_obligations::due(scope, open, not_of));
+        tokio::try_join!(Box::pin(queue(scope, rows, organization, all_attention)), obligations)
+    });
     let proofs = Box::pin(proof_to_review::to_review(scope));
-    let (queue, obligations, proofs, mut tokens, mut endpoints, (changes, names)) = tokio::try_join!(
-        queue(scope, member, organization, all_attention),
-        obligations,
-        proofs,
-        tokens,
-        endpoints,
-        audit::latest_changes(scope)
-    )?;
+    let ((queue, obligations), proofs, mut tokens, mut endpoints, (changes, names)) =
+        tokio::try_join!(work, proofs, tokens, endpoints, audit::latest_changes(scope))?;
     tokens.retain(|token| token.ends_soon(scope.now()));
     tokens.sort_by_key(|token| token.expires_at);
     endpoints.retain(EndpointState::is_failing);
@@ -271,8 +276,8 @@ impl<'a> Chosen<'a> {
         // Those are among the paper signatures.
         let is_confirmed_next =
             |open: &&OpenAgreement| open.waited_for.is_empty() && open.papers.iter().any(|by| !not_of.contains(by));
-        let is_closing =
-            |open: &&OpenAgreement| !needs_us(open) && open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
+        let ends_soon = |open: &OpenAgreement| open.expires_ms.filter(|at| closes_soon.contains(at));
+        let is_closing = |open: &&OpenAgreement| open.is_active && !needs_us(open) && ends_soon(open).is_some();
         let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
         closing.sort_by_key(|open| open.expires_ms);
         let closing = Shortlist::of(closing, limits::HOME_AGREEMENTS_MAX);
@@ -285,7 +290,10 @@ impl<'a> Chosen<'a> {
         attention.sort_by_key(|active| (!active.is_declined, !active.is_to_review, active.since_ms));
         let attention_max = if all_attention { limits::HOME_ATTENTION_MAX } else { limits::HOME_AGREEMENTS_MAX };
         drafts.retain(|draft| !proposed.contains(&draft.id));
-        drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));
+        drafts.sort_by_key(|draft| {
+            let ends_ms = ends_soon(draft);
+            (ends_ms.is_none(), ends_ms, std::cmp::Reverse(draft.since_ms))
+        });
         Self {
             proposals: Shortlist::of(ids, limits::HOME_PROPOSALS_MAX),
             drafts: Shortlist::of(drafts, limits::HOME_AGREEMENTS_MAX),
@@ -377,6 +385,7 @@ fn seen_payments(
     rows: &Shortlist<RowToSee>,
     movements: Vec<Versioned<Movement>>,
     agreements: &[Versioned<Agreement>],
+    contacts: &[Contact],
 ) -> Shortlist<PaymentToSee> {
     let mut movements: HashMap<MovementId, Movement> =
         movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
@@ -410,14 +419,26 @@ fn seen_payments(
             PaymentWait::Instructions | PaymentWait::Release => Some(movement.updated_at()),
             _ => None,
         });
+        let is_of_others = wait == PaymentWait::Others;
+        let is_on_its_way = matches!(
+            movement.state(),
+            MovementState::InstructionsReady | MovementState::SenderReported | MovementState::ReceiptPending
+        );
+        // Before that, a condition holds it back.
+        let waits_for = if is_of_others && is_on_its_way {
+            text::payment_wait(&movement, &current, contacts)
+        } else {
+            String::new()
+        };
         let agreement = agreement.name.clone();
-        (wait != PaymentWait::Others || overdue_since.is_some()).then_some(PaymentToSee {
+        (!is_of_others || overdue_since.is_some()).then_some(PaymentToSee {
             movement,
             agreement,
             wait,
             due_at: *due_at,
             overdue_since,
             since,
+            waits_for,
         })
     };
     let read = rows.shown.len();
@@ -436,7 +457,8 @@ fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Ve
     (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
 }
 
-fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
+fn papers_of(queued: &QueuedAgreement, not_of: &BTreeSet<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
+    let QueuedAgreement { agreement, amount, .. } = queued;
     agreement.papers_to_confirm().filter(move |(_, paper)| !not_of.contains(&paper.recorded_by)).filter_map(
         |(_, paper)| {
             let is_signed_there =
@@ -448,6 +470,7 @@ fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterato
                 agreement: agreement.name.clone(),
                 participant_id: block.participant_id,
                 contact_id: agreement.participant(block.participant_id)?.contact_id,
+                amount: amount.clone(),
                 document: document.name.clone(),
                 recorded_at: paper.recorded_at,
             })
@@ -470,26 +493,46 @@ fn blockers(
     blockers::blockers(agreement, &context)
 }
 
+/// What the work queue is chosen from.
+struct WorkRows {
+    open: OpenAgreements,
+    pending: PendingProposals,
+    movements: WaitingMovements,
+    obligations: Vec<OpenObligation>,
+    /// What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
+    not_of: BTreeSet<MemberId>,
+}
+
+async fn work_rows(scope: &Scope, member: &Member) -> Result<WorkRows, Error> {
+    let store = scope.store();
+    let rows = Box::pin(async {
+        let (agreements, proposals) = (store.open_agreements(), store.all_pending_proposals(scope.now()));
+        let (movements, obligations) = (store.waiting_movements(), store.open_obligations());
+        tokio::try_join!(agreements, proposals, movements, obligations).map_err(Error::from)
+    });
+    let ((open, pending, movements, obligations), seconds) =
+        tokio::try_join!(rows, Box::pin(second_members::load(scope)))?;
+    Ok(WorkRows { open, pending, movements, obligations, not_of: seconds.not_confirmed_by(member.id()) })
+}
+
 async fn queue(
     scope: &Scope,
-    member: &Member,
+    rows: WorkRows,
     organization: &Organization,
     all_attention: bool,
 ) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
-    let read = Box::pin(async {
-        let proposals = store.all_pending_proposals(now);
-        tokio::try_join!(store.open_agreements(), proposals, store.waiting_movements()).map_err(Error::from)
-    });
-    let ((open, pending, WaitingMovements { waiting, payments: all_payments }), seconds) =
-        tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
-    // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
-    let not_of = seconds.not_confirmed_by(member.id());
+    let WorkRows { open, pending, movements: WaitingMovements { waiting, payments: all_payments }, not_of, .. } = rows;
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
     let asked_for = payments.shown.iter().filter(|to_see| to_see.wait != PaymentWait::Others);
     let asked_for: BTreeSet<AgreementId> = asked_for.map(|to_see| to_see.row.agreement_id).collect();
     let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, &asked_for, now, all_attention);
-    let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
+    // An overdue payment that waits for others names them.
+    let of_others = payments.shown.iter().filter(|to_see| to_see.wait == PaymentWait::Others);
+    let of_others: BTreeSet<AgreementId> = of_others.map(|to_see| to_see.row.agreement_id).collect();
+    let named = open.open.iter().filter(|open| of_others.contains(&open.id));
+    let people: BTreeSet<ContactId> =
+        chosen.agreements().chain(named).flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
         Ok::<_, StoreError>((open.id, accesses))
@@ -506,16 +549,18 @@ async fn queue(
         accesses,
         store.movements(payments.shown.iter().map(|to_see| to_see.row.id)),
     )?;
-    let to_see = seen_payments(scope, &payments, movements, &agreements);
     let amount_of = |agreement: &Agreement| text::agreement_amount(agreement, all_payments.amounts_of(agreement.id()));
     let proposed = agreements.iter().filter(|agreement| of_proposals.contains(&agreement.id()));
     let proposed_amounts = proposed.map(|agreement| (agreement.id(), amount_of(agreement))).collect();
-    let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();
     let accesses: HashMap<AgreementId, _> = accesses.into_iter().collect();
     // Someone may have joined between the two reads. Old rows don't name participants.
-    let joined = participants_of(agreements.iter().map(|agreement| &**agreement));
+    let in_list = |agreement: &&Versioned<Agreement>| listed.contains(&agreement.id());
+    let is_named = |agreement: &&Versioned<Agreement>| in_list(agreement) || of_others.contains(&agreement.id());
+    let joined = participants_of(agreements.iter().filter(is_named).map(|agreement| &**agreement));
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
+    let to_see = seen_payments(scope, &payments, movements, &agreements, &contacts);
+    let agreements = agreements.into_iter().filter(|agreement| in_list(&agreement)).collect();
 
     let (mut found, named_payments) = queued(scope, agreements, &contacts, &accesses, amount_of).await?;
     let papers = papers_to_confirm(&chosen, &found, &not_of);
@@ -573,7 +618,7 @@ fn papers_to_confirm(
     not_of: &BTreeSet<MemberId>,
 ) -> Shortlist<PaperToConfirm> {
     let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
-    let mut shown: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, not_of)).collect();
+    let mut shown: Vec<_> = with_papers.flat_map(|queued| papers_of(queued, not_of)).collect();
     shown.sort_by_key(|paper| paper.recorded_at);
     // The clock may not have recorded yet that an agreement has ended.
     let total = if shown.is_empty() { 0 } else { chosen.papers.1.max(shown.len()) };

@@ -108,7 +108,8 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let of_trusts = TrustQuery { search: query.q.clone(), ..TrustQuery::of_page(page) };
     let of_items = FundingItemQuery { search: query.q.clone(), ..FundingItemQuery::of_page(page) };
     let funding = Box::pin(async {
-        Ok(tokio::try_join!(store.list_trusts(Order::NewestFirst, &of_trusts), store.list_funding_items(&of_items))?)
+        let trusts = store.list_trusts(Order::NewestFirst, &of_trusts);
+        Ok(tokio::try_join!(trusts, store.list_funding_items(Order::NewestFirst, &of_items))?)
     });
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };

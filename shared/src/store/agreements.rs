@@ -53,7 +53,7 @@ pub(super) const PARTICIPANTS: &str = "r";
 const SINCE: &str = "t";
 const WAITED_FOR: &str = "q";
 const DECLINED: &str = "d";
-/// How many answers wait for a member; absent if none.
+/// How many answers, files and identities wait for a member; absent if none.
 const ANSWERS: &str = "n";
 /// How many open conditions wait for a member to authorize a payment; absent if none.
 const AUTHORIZES: &str = "az";
@@ -304,6 +304,7 @@ pub(crate) struct OpenAgreement {
     /// The contacts for whom an active agreement's current step waits.
     pub waited_for: BTreeSet<ContactId>,
     pub is_declined: bool,
+    /// Whether participants' answers, files or identities wait for a member.
     pub is_to_review: bool,
     pub authorizations: usize,
     pub to_authorize: Vec<MovementId>,

@@ -143,7 +143,11 @@ impl OrgStore {
     }
 
     /// A page of matching funding items. A search by reference takes three reads, however many items exist.
-    pub(crate) async fn list_funding_items(&self, query: &FundingItemQuery) -> Result<Page<FundingItem>, StoreError> {
+    pub(crate) async fn list_funding_items(
+        &self,
+        order: Order,
+        query: &FundingItemQuery,
+    ) -> Result<Page<FundingItem>, StoreError> {
         let needle = query.search.needle();
         if let Some(reference) = &query.external_reference {
             let found = match self.funding_item_with_reference(reference).await? {
@@ -161,7 +165,7 @@ impl OrgStore {
         let filter = in_workspace(RowFilter::containing(needle), query.workspace_id)
             .equal(&TRUST, query.trust_id)
             .equal(&PHASE, query.phase.get());
-        self.list_of_own_rows(Rows::FundingItems, Order::OldestFirst, &filter, query.page()).await
+        self.list_of_own_rows(Rows::FundingItems, order, &filter, query.page()).await
     }
 
     /// A workspace's funding, strongly consistent, in at most two round trips.

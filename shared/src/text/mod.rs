@@ -24,7 +24,7 @@ pub use obligations::{NOTHING_DUE, obligation_state, obligation_wait, promise, p
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
 pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{
-    CurrentWait, PaymentAct, PressingPayment, WaitContext, agreement_status, awaited, current_wait, draft_wait,
-    wait_for_others, waiting_on, waits,
+    CurrentWait, PROPOSAL_WAIT, PaymentAct, PressingPayment, WaitContext, agreement_status, awaited, current_wait,
+    draft_wait, wait_for_others, waiting_on, waits,
 };
 pub use terms::{INVESTMENT, PARTIES, agreement_amount, role, role_about, terms};

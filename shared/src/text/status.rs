@@ -31,15 +31,22 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
     }
 }
 
+/// Whom an agreement with a pending proposal waits for.
+pub const PROPOSAL_WAIT: &str = "A member to decide about the proposal";
+
 /// Whom a draft without blockers, or with its publication proposed, waits for.
 #[must_use]
 pub fn draft_wait(is_proposed: bool) -> &'static str {
-    if is_proposed { "A member to decide about the proposal" } else { "A member to publish it" }
+    if is_proposed { PROPOSAL_WAIT } else { "A member to publish it" }
 }
 
 /// A gate's `waiting_on`, with the name of its payment if that is read.
 #[must_use]
-pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
+pub fn waiting_on(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> String {
+    people_awaited(gate, agreement, of, true)
+}
+
+fn for_participants(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
     let Named { contacts, payments } = of;
     let payment =
         |otherwise: &str| named_payment(gate.rule.movement(), payments).unwrap_or_else(|| otherwise.to_owned());
@@ -86,7 +93,9 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
                 (_, false) => format!("{who} to answer, and a member to read the answers of {}", answered()),
             }
         }
-        (GateState::Open { .. }, GateRule::IdentityVerified { .. }) => format!("{who} to be verified"),
+        (GateState::Open { .. }, GateRule::IdentityVerified { .. }) => {
+            format!("A member to verify the identity of {who}")
+        }
     }
 }
 
@@ -104,7 +113,8 @@ pub fn waits(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> Vec<(String, 
             format!("{} {paper}", if waited_for.is_empty() { "A member" } else { "a member" }),
             agreement.on_paper_since(gate),
         );
-        let signs = (!waited_for.is_empty()).then(|| (waiting_on(gate, agreement, &waited_for, of), gate.opened_at()));
+        let signs =
+            (!waited_for.is_empty()).then(|| (for_participants(gate, agreement, &waited_for, of), gate.opened_at()));
         return signs.into_iter().chain([paper]).collect();
     }
     let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
@@ -131,13 +141,13 @@ pub fn awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> String {
         let named = named_payment(gate.rule.movement(), of.payments);
         seen_to(gate, agreement, Some(payment.state()), named.as_deref().unwrap_or("the payment"))
     });
-    of_payment.unwrap_or_else(|| people_awaited(gate, agreement, of, true))
+    of_payment.unwrap_or_else(|| waiting_on(gate, agreement, of))
 }
 
 /// The participants that an open gate waits for, after the member who confirms what others signed on paper.
 fn people_awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>, with_members: bool) -> String {
     let waited_for: Vec<ParticipantId> = agreement.awaited_by(gate).into_iter().collect();
-    let people = || waiting_on(gate, agreement, &waited_for, of);
+    let people = || for_participants(gate, agreement, &waited_for, of);
     match paper_awaited(gate, agreement, of.contacts).map(|paper| format!("A member {paper}")) {
         Some(paper) if waited_for.is_empty() => paper,
         Some(paper) if with_members => format!("{paper}, and {}", people()),
@@ -295,6 +305,7 @@ impl WaitContext<'_> {
         let mut named = waited_for.iter().filter_map(|id| agreement.participant(*id));
         named.any(|participant| self.own.contains(&participant.contact_id))
             || (waited_for.is_empty() && !agreement.on_paper(gate).is_empty())
+            || !agreement.to_verify(gate).is_empty()
             || PaymentAct::of(gate, agreement, self.state_of(gate)).is_some()
     }
 }
@@ -468,7 +479,7 @@ mod tests {
             let payments = HashMap::from([(id, state), (other, state)]);
             let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments, named: &named };
             let gate = &live.stages[0].gates[0];
-            let of_gate = waiting_on(gate, &live, &[], Named { contacts: &deal.contacts, payments: &named });
+            let of_gate = waiting_on(gate, &live, Named { contacts: &deal.contacts, payments: &named });
             (current_wait(&live, context).unwrap().on, of_gate)
         };
         let proof = |movement_id| GateRule::MovementReconciled { movement_id: Some(movement_id) };

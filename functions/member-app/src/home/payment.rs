@@ -31,6 +31,7 @@ impl Item {
             (PaymentWait::VerificationEnded, ..) => {
                 Some("wrong numbers were typed too many times: enter the instructions again".to_owned())
             }
+            (PaymentWait::Others, ..) => Some(payment.waits_for.clone()).filter(|text| !text.is_empty()),
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };
         let due = movement.terms().due_on.map(|due| format!("due {}", due.shown()));

@@ -145,7 +145,7 @@ fn figures(movement: &Movement) -> Option<(String, String)> {
 fn rest(movement: &Movement) -> Option<String> {
     let (received, due) = figures(movement).filter(|_| movement.has_received() && movement.can_be_cancelled())?;
     Some(format!(
-        "{received} of {due} is confirmed received. If the rest won’t be paid, cancel the movement: what arrived stays confirmed."
+        "{received} of {due} is confirmed received. If the rest won’t be paid, cancel the payment: what arrived stays confirmed."
     ))
 }
 

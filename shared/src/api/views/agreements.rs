@@ -190,8 +190,9 @@ pub struct GateView {
     /// Who or what it waits for, for a person. Changes freely; do not parse.
     #[schema(example = "Ada Okafor to sign")]
     pub waiting_on: String,
-    /// The participants that it waits for. Of `movement_reconciled`, that is the payer once the instructions are available,
-    /// and the payee once the sender says it was sent, until proof is under review.
+    /// The participants that it waits for. Leaves out those who signed on paper until a member confirms or rejects it. Of
+    /// `movement_reconciled`, that is the payer once the instructions are available, and the payee once the sender says it
+    /// was sent, until proof is under review.
     pub waiting_on_participant_ids: Vec<ParticipantId>,
     /// When it was met.
     #[schema(required = true)]
@@ -431,13 +432,13 @@ impl GateView {
         let is_waiting = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
-            if is_waiting { agreement.unmet_by(gate).into_iter().collect() } else { Vec::new() };
+            if is_waiting { agreement.awaited_by(gate).into_iter().collect() } else { Vec::new() };
         let file = gate.rule.requested_file();
         Self {
             id: gate.id,
             gate_type: gate.rule.gate_type(),
             state: gate.state.status(),
-            waiting_on: text::waiting_on(gate, agreement, &waited_for, text::Named { contacts, payments: &[] }),
+            waiting_on: text::waiting_on(gate, agreement, text::Named { contacts, payments: &[] }),
             waiting_on_participant_ids: waited_for,
             cleared_at: match gate.state {
                 GateState::Cleared { cleared_at, .. } => Some(cleared_at),

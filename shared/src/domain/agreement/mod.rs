@@ -555,10 +555,10 @@ impl Agreement {
         self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
     }
 
-    /// How many participants' answers and files wait for a member's review.
+    /// How many participants' answers, files and identities wait for a member.
     #[must_use]
     pub fn reviews_waiting(&self) -> usize {
-        self.waiting_gates().map(|gate| self.to_review(gate).len()).sum()
+        self.waiting_gates().map(|gate| self.to_review(gate).len() + self.to_verify(gate).len()).sum()
     }
 
     /// The state, as clients see it.

@@ -43,6 +43,15 @@ impl Agreement {
         self.unmet_by(gate).difference(&confirmed.unmet_by(gate)).copied().collect()
     }
 
+    /// Whether confirming a paper signature completes the agreement.
+    #[must_use]
+    pub fn is_completed_with_paper(&self, id: PaperSignatureId) -> bool {
+        let Some((_, paper)) = self.papers_to_confirm().find(|(waiting, _)| *waiting == id) else { return false };
+        let mut confirmed = self.clone();
+        confirmed.facts.signed.extend(paper.block_ids.iter().copied());
+        self.is_completed_with(|gate| !self.unmet_by(gate).is_empty() && confirmed.unmet_by(gate).is_empty())
+    }
+
     /// When the oldest of what they signed on paper was recorded.
     #[must_use]
     pub fn on_paper_since(&self, gate: &Gate) -> Option<Timestamp> {

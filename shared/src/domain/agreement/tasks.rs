@@ -1,4 +1,5 @@
-//! A participant's task list, by the rules of `waiting_on_participant_ids` (specification, "Agreement").
+//! A participant's task list, by the rules of `waiting_on_participant_ids` (specification, "Agreement"). It also asks who
+//! signed on paper: until a member has confirmed that, signing on screen ends the wait.
 
 use std::collections::BTreeSet;
 

@@ -496,13 +496,16 @@ async fn items_are_found_by_their_labels_whatever_their_workspace() {
     let desk = Desk::new().await;
     let pier = desk.org.workspace("Pier").await;
     let found = [&desk.estate.workspace, &pier];
+    let mut boats = Vec::new();
     for workspace in found {
-        desk.org.funding_item(workspace, "Sailing boat").await;
+        boats.push(desk.org.funding_item(workspace, "Sailing boat").await);
     }
     desk.org.funding_item(&pier, "Piano").await;
     let page = desk.maren.get("/app/funding?search=BOAT").await;
     assert_eq!(page.body.matches("<td class=\"main\">").count(), 2, "{}", page.body);
     assert!(page.says("Sailing boat") && !page.says("Piano"), "{}", page.body);
+    let places: Vec<_> = boats.iter().rev().map(|boat| page.body.find(id(boat)).expect("its row")).collect();
+    assert!(places.is_sorted(), "newest first: {}", page.body);
     assert_says(&desk.maren.get("/app/funding?search=submarine").await, &["Nothing matches “submarine”"]);
     let search = desk.maren.get("/app/search?q=sailing").await;
     assert_says(&search, &["<h2 id=\"funding-items\">Funding items", "Unsorted", "count\">2</span>"]);

@@ -57,6 +57,13 @@ async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up()
     assert!(!home.says("All caught up") && home.says("One thing needs you."), "{}", home.body);
     let path = format!("/app/proposals/{}", cancellation["id"].as_str().expect("an id"));
     assert!(section(&home, "needs").contains(&path) && section(&home, "needs").contains("2 days, 23 hours left"));
+    let deal = browser.get(&format!("/app/agreements/{}", draft.id())).await;
+    let (_, waiting) = deal.body.split_once("<dt>Waiting for</dt>").expect("whom it waits for");
+    let first = format!(
+        "<dd><span>A member to decide about the proposal</span> <a class=\"button primary small-button\" href=\"{path}\">"
+    );
+    assert!(waiting.starts_with(&first), "the decision comes first: {waiting}");
+    assert!(waiting.contains("Ada Okafor to approve"), "{waiting}");
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
     let home = browser.get("/app").await;
     assert!(home.says("All caught up") && home.says("you’re not waiting on anyone"), "{}", home.body);
@@ -102,14 +109,18 @@ async fn each_agreement_stands_where_its_next_step_is() {
         "Ready draft",
         "Everything is in place.",
         "Closes late",
+        "Closes soon",
+        "2 days left",
+        "expires <time",
         "Would be over",
         "1 thing left",
         &format!("{}Choose an expiry in the future</a>", place(&over.id().to_string(), "/details#expires_at")),
     ] {
         assert!(listed.contains(shown), "{shown}: {listed}");
     }
-    assert!(!listed.contains("Closes soon"), "{listed}");
+    assert_eq!(listed.matches("Ready to publish").count(), 2, "what expires soon says that instead: {listed}");
     let at = |text: &str| listed.find(text).unwrap_or_else(|| panic!("{text}: {listed}"));
+    assert!(at("Closes soon") < at("Closes late"), "it can’t be published as it is after that");
     assert!(at("Closes late") < at("Ready draft") && at("Ready draft") < at("Would be over"), "ready ones first");
 
     let waiting = section(&home, "waiting");
@@ -117,9 +128,7 @@ async fn each_agreement_stands_where_its_next_step_is() {
         assert!(waiting.contains(shown), "{shown}: {waiting}");
     }
     assert!(waiting.find("Waits for people") < waiting.find("Waits for time"), "the longest wait first");
-    let closing = section(&home, "closing");
-    assert!(closing.contains("Closes soon") && closing.contains("expires <time") && closing.contains("2 days left"));
-    assert!(!closing.contains("Closes late") && !closing.contains("Would be over"), "{closing}");
+    assert!(!has_section(&home, "closing"), "a draft waits for no others: {}", home.body);
 }
 
 #[tokio::test]
@@ -354,6 +363,11 @@ async fn a_list_says_that_a_proposed_draft_waits_for_a_decision() {
             assert!(page.says(&format!(">{waits}<")), "{at}: {}", page.body);
         }
     }
+    let mut over = draft.clone();
+    over.expires_at = Some(Timestamp::now().plus_seconds(-HOUR_S));
+    org.edit(&over).await;
+    let list = browser.get("/app/agreements").await;
+    assert!(list.says(">A member to decide about the proposal<"), "whatever it has lost since: {}", list.body);
 }
 
 #[tokio::test]

@@ -113,6 +113,7 @@ async fn obligations_are_listed_by_due_date_and_what_is_overdue_comes_first() {
     assert_eq!(desk.maren.get(&format!("{LIST}?state=late")).await.status, 422, "a typo widens nothing");
     let home = desk.maren.get("/app").await;
     assert!(home.says(">Overdue</span>") && home.says(&desk.path(1)), "{}", home.body);
+    assert!(home.says(" · waiting for Ben"), "{}", home.body);
     assert!(!home.says(&desk.path(0)) && !home.says("said to be done by"), "{}", home.body);
     let page = desk.maren.get(&format!("/app/agreements/{agreement}")).await;
     for n in 0..4 {

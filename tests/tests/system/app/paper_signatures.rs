@@ -128,10 +128,16 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     let waits = "A member to confirm the paper signature of Ada Okafor, and Northwind Robotics, Inc. to sign";
     assert!(waiting.starts_with(&format!("<dd><span>{waits}")), "{waiting}");
     let after = live.read().await;
+    let asked = &after["stages"][0]["gates"][0];
     assert_eq!(
-        (&after["stages"], &after["documents"]),
-        (&before["stages"], &before["documents"]),
+        (&asked["state"], &after["documents"]),
+        (&before["stages"][0]["gates"][0]["state"], &before["documents"]),
         "nothing counts yet"
+    );
+    assert_eq!(
+        (&asked["waiting_on"], &asked["waiting_on_participant_ids"]),
+        (&json!(waits), &json!([northwind])),
+        "a task list asks nobody twice"
     );
     assert_eq!(signatures(&live).await, Vec::<Value>::new());
     assert!(!done.says(">Record a paper signature</a>"));
@@ -158,6 +164,7 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     ] {
         assert!(unescaped(&page.body).contains(text) && !page.says("<b>pages"), "{text}: {}", page.body);
     }
+    assert!(!page.says("This completes the agreement."), "another signs yet: {}", page.body);
     let scan = jonas.get(&format!("{paper}/scan")).await;
     assert!(scan.status == 200 && scan.body.starts_with("%PDF-"));
     assert!(scan.headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=\"Scan.pdf\""));
@@ -176,7 +183,10 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     let waits = "A member to confirm the paper signature of Northwind Robotics, Inc.";
     assert!(!home.says("Paper signature ·") && home.says(waits), "another member confirms it: {}", home.body);
     let paper = newest(&live, &jonas, northwind).await;
-    outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+    let before = live.member.get(&access(&live, northwind)).await;
+    assert!(before.says("This completes the agreement."), "{}", before.body);
+    let done = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+    assert!(done.says("Paper signature confirmed") && done.says("The agreement is completed."), "{}", done.body);
     let read = live.read().await;
     assert_eq!((&read["lifecycle"], &read["documents"][0]["state"]), (&json!("completed"), &json!("signed")));
     let completed = live.org.events().await.iter().filter(|event| event["type"] == "agreement.completed").count();
@@ -577,5 +587,6 @@ async fn strangers_find_nothing() {
     assert_eq!(foreign.member.get(&format!("{paper}/scan")).await.status, 404);
     assert_eq!(decide(&foreign.member, &paper, "confirm", "").await.status, 404);
     assert_eq!(live.org.state().await, before);
-    assert!(!live.read().await.to_string().contains("paper"));
+    let read = live.read().await.to_string().replace("A member to confirm the paper signature of", "");
+    assert!(!read.contains("paper"), "the API says so in display text only: {read}");
 }

@@ -86,7 +86,7 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     let page = browser.get(&page_of(&agreement)).await;
     for text in [
         "Ada Okafor is verified",
-        "Next: Northwind Robotics, Inc. to be verified",
+        "Next: A member to verify the identity of Northwind Robotics, Inc.",
         "Verified on 20 Nov 2026: Passport, seen on a video call, reference KYC-4711. Recorded by Maren Holt.",
         "Recorded that Ada Okafor was verified",
         ">Record verification of Northwind Robotics, Inc.</a>",
@@ -96,7 +96,12 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     assert!(!page.says(">Record verification of Ada Okafor</a>"));
     let (_, after) = gate(&org, &agreement).await;
     assert_eq!((&after["state"], &after["waiting_on_participant_ids"]), (&json!("open"), &json!([northwind])));
-    assert_eq!(after["waiting_on"], "Northwind Robotics, Inc. to be verified");
+    let waits = "A member to verify the identity of Northwind Robotics, Inc.";
+    assert_eq!(after["waiting_on"], waits);
+    let home = browser.get("/app").await;
+    let (_, needed) = home.body.split_once("<h2 id=\"needs\"").expect("what needs a member");
+    assert!(needed.contains(waits) && home.says("One thing needs you."), "only a member can do it: {}", home.body);
+    assert!(!home.says("<h2 id=\"waiting\""), "{}", home.body);
 
     assert_eq!(record(&browser, &path(&agreement, northwind), &PASSPORT).await.status, 303);
     let (lifecycle, after) = gate(&org, &agreement).await;

@@ -55,6 +55,15 @@ impl Agreement {
         named.into_iter().filter(|participant| self.facts.answered.contains_key(&(gate.id, *participant))).collect()
     }
 
+    /// The participants whose identity a member still has to verify for an open gate, ordered by id.
+    #[must_use]
+    pub fn to_verify(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+        match (&gate.rule, &gate.state) {
+            (GateRule::IdentityVerified { .. }, GateState::Open { .. }) => self.unmet_by(gate),
+            _ => BTreeSet::new(),
+        }
+    }
+
     /// When the oldest of what waits for review at a gate was sent. None if nothing waits.
     #[must_use]
     pub fn to_review_since(&self, gate: &Gate) -> Option<Timestamp> {

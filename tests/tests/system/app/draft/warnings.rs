@@ -188,7 +188,7 @@ async fn a_safe_begins_with_its_payment_and_terms_that_differ_are_listed() {
     assert_eq!(in_header("$300,000.00 USD").await, 1, "the payment is the investment");
     let published = desk.publish(&page, &[]).await;
     assert_eq!(published.status, 303, "{}", published.body);
-    assert_eq!(in_header("$300,000.00 USD").await, 1, "all of it is owed, which goes without saying");
+    assert_eq!(in_header("$300,000.00 USD").await, 2, "the investment, and that all of it is owed");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Several items at once: the action, the trust and the owner of all that are selected.
 
 use serde_json::{Value, json};
+use tests::app::unescaped;
 
 use super::super::contacts::audit_of;
 use super::{Desk, assert_says, hidden, id, submit};
@@ -80,4 +81,25 @@ async fn the_owner_of_several_items_can_be_named_where_they_are_changed() {
     let unclear = change("Iris Castellan", "").await;
     assert_eq!(unclear.status, 422, "{}", unclear.body);
     assert_says(&unclear, &["is that of 2 contacts", "enter the email address"]);
+}
+
+#[tokio::test]
+async fn a_form_comes_back_to_the_part_of_the_list_that_it_was_sent_from() {
+    let desk = Desk::new().await;
+    let item = desk.org.funding_item(&desk.estate.workspace, "Painting").await;
+    desk.org.ready_item(&desk.estate, "A vase").await;
+    let list = format!("{}?trust_id={}", desk.path(), id(&desk.estate.trust));
+    let shown = desk.maren.get(&list).await;
+    assert!(shown.says("A vase") && !shown.says("Painting"), "{}", shown.body);
+    let (_, action) = shown.body.split_once("/selected?").expect("a form that carries the filters");
+    let (query, _) = action.split_once('"').expect("an attribute");
+    let action = format!("{}/selected?{}", desk.path(), unescaped(query));
+    let refused = submit(&desk.maren, &list, &action, &[("act", "sort")]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.says("Nothing is selected") && !refused.says("Painting"), "{}", refused.body);
+    let selected = format!("item.{}", id(&item));
+    let done = submit(&desk.maren, &list, &action, &[("act", "sort"), ("verb", "assign"), (&selected, "on")]).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    let after = desk.maren.get(done.location()).await;
+    assert!(after.says("1 item was changed") && !after.says("Painting"), "{}", after.body);
 }

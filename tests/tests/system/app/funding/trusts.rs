@@ -225,16 +225,19 @@ async fn the_page_of_a_trust_has_its_items_and_documents() {
     let desk = Desk::new().await;
     let item = desk.org.ready_item(&desk.estate, "A painting").await;
     let draft = desk.org.paper(&[&item]).await;
+    let newer = desk.org.ready_item(&desk.estate, "A vase").await;
     let page = desk.maren.get(&format!("/app/trusts/{}", id(&desk.estate.trust))).await;
+    let places = [&newer, &item].map(|item| page.body.find(id(item)).expect("its row"));
+    assert!(places.is_sorted(), "newest first: {}", page.body);
     let document = format!(
         "/app/agreements/{}/documents/{}/download",
         id(&draft),
         draft["documents"][0]["id"].as_str().expect("an id")
     );
-    assert_says(&page, &["A painting", "Papered", "Assignment: A painting", &document, "0 of 1"]);
+    assert_says(&page, &["A painting", "Papered", "Assignment: A painting", &document, "0 of 2"]);
     assert_eq!(desk.maren.get(&document).await.status, 200);
     let overview = desk.maren.get("/app/funding").await;
-    assert_says(&overview, &["Harbor", "0 of 1"]);
+    assert_says(&overview, &["Harbor", "0 of 2"]);
     let workspace = desk.maren.get(&format!("/app/workspaces/{}", desk.workspace())).await;
     assert!(workspace.says(&format!("href=\"{}\">Funding</a>", desk.path())), "{}", workspace.body);
 }

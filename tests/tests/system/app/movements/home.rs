@@ -129,11 +129,11 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     deal.verify(&deal.kim, &super::ABA).await;
     overdue(" · Instructions to release").await;
     deal.done(&deal.kim, "instructions/release", &[]).await;
+    overdue(" · Ada Okafor to pay").await;
     for (act, typed) in [("claim", &CLAIM[..]), ("ask-for-proof", &[])] {
-        overdue("").await;
         deal.done(&deal.maren, act, typed).await;
+        overdue(" · Proof that it arrived").await;
     }
-    overdue("").await;
     // A draft's payment, or one due today, isn't overdue; an exception shows as such, with its due date.
     let draft = deal.org.ready_draft("Drafted", |_| {}).await;
     let due_on = Some(obligations::day(-3));
@@ -320,6 +320,12 @@ async fn a_payment_that_needs_a_decision_heads_its_deal_whatever_the_deal_waits_
         "{first}"
     );
     assert_says(&page, &[" to approve"]);
+    deal.org.propose("cancel_agreement", &deal.agreement).await;
+    let page = text(&deal.maren.get(&deal.of_agreement()).await);
+    let (_, header) = page.split_once("<dt>Waiting for</dt>").expect("whom it waits for");
+    let waits = ["A member to decide about “Deposit”", "A member to decide about the proposal", " to approve"];
+    let places = waits.map(|text| header.find(text).unwrap_or_else(|| panic!("{text}: {header}")));
+    assert!(places.is_sorted(), "the payment first, and then the proposal: {header}");
 }
 
 #[tokio::test]

@@ -237,7 +237,7 @@ async fn the_rest_of_a_payment_of_which_a_part_arrived_is_cancelled_in_one_step(
         assert_says(
             &page,
             &[
-                "$100,000.00 USD of $250,000.00 USD is confirmed received. If the rest won’t be paid, cancel the movement",
+                "$100,000.00 USD of $250,000.00 USD is confirmed received. If the rest won’t be paid, cancel the payment",
                 "$100,000.00 USD of $250,000.00 USD stays confirmed received. The rest will not be paid",
                 ">Cancel payment</button>",
             ],
