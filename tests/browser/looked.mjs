@@ -2,8 +2,8 @@
 // a phone, for what the code wrote into it. `looked-at.txt` has the hash of what was looked at in all views last, and a run
 // that does so without a finding writes it anew; whoever changes a template or a style sheet commits it with the change.
 //
-// Decision: CI looks in the two views alone, and says if the others are behind. All seven take it longer than all of its
-// other tests, for faults of style sheets that hardly ever show in one of the others only.
+// Decision: CI looks in the two views alone, and says if the others are behind. All seven take half an hour more
+// on a slow machine, for faults of style sheets that hardly ever show in one of the others only.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
