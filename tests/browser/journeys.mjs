@@ -98,7 +98,7 @@ export async function purchase(journey) {
   await attorney.presses('Add question');
   await attorney.follows(journey.deal);
   await journey.stands(attorney, 'A draft');
-  await attorney.follows('Publish');
+  await attorney.follows('Review and publish');
   await attorney.presses('Publish');
   expect(attorney.loads <= PURCHASE_LOADS_MAX, `the attorney loads ${attorney.loads} pages to publish a purchase, of at most ${PURCHASE_LOADS_MAX}`);
   journey.loads = attorney.loads;
@@ -295,7 +295,7 @@ export async function trust(journey) {
   await paralegal.checks('Select Checking at First National');
   await paralegal.presses('Paper selected');
   await paralegal.presses('Paper selected');
-  await paralegal.follows('Publish');
+  await paralegal.follows('Review and publish');
   await paralegal.presses('Publish');
   await paralegal.turnsTo('Funding');
   await paralegal.follows('Castellan trust funding');

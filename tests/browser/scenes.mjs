@@ -15,7 +15,7 @@
 //   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
 //   seen      selectors of what must begin in its upper half, on a phone
 //   tall      the most pixels that the page may be high, on a desktop
-//   lines     selectors of rows of a table that must be at most as high as the longest state, on a desktop
+//   lines     selectors of rows of a table that must be a line each, on a desktop
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
@@ -261,7 +261,7 @@ export async function owed({ page, base }, stack) {
   const copy = page.url();
   const [id, live] = [copy.split('/').at(-1), lease.id];
   await page.goto(draft);
-  await link('Publish');
+  await link('Review and publish');
   await publish(page);
   await page.goto(`${copy}/payments`);
   await field('Purpose').fill('Rent for the first year');
@@ -345,7 +345,7 @@ export async function twoDocuments({ page, context, base }, { confidential }) {
   await page.getByLabel('Document', { exact: true }).selectOption({ label: 'Schedule of contacts' });
   await press('Add condition')(page);
   await page.goto(draft);
-  await link('Publish');
+  await link('Review and publish');
   await publish(page);
   return draft.split('/').at(-1);
 }

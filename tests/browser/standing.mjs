@@ -16,7 +16,7 @@ export const PAGES = {
     { what: 'between whom: the buyer', text: /^Nora West Signer/ },
     { what: 'between whom: the seller', text: /^Otto Lund Signer/ },
     { what: 'the document to read', link: 'View Agreement' },
-    { what: 'the act that is next', link: 'Publish' },
+    { what: 'the act that is next', link: 'Review and publish' },
   ],
   'An active agreement': [
     { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },

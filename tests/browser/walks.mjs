@@ -194,7 +194,7 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   await press('button', 'Move down: Reflection');
 
   // 6. Publish.
-  await press('link', 'Publish');
+  await press('link', 'Review and publish', page.locator('.deal'));
   await says('What happens');
   for (const box of await page.locator('input[name^="although."]').all()) await box.check();
   await press('button', 'Publish');
@@ -317,7 +317,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   };
   await toDeal();
   if (before === 'draft') {
-    await member.press('link', 'Publish');
+    await member.press('link', 'Review and publish');
     for (const box of await member.page.locator('input[name^="although."]').all()) await box.check();
     await member.press('button', 'Publish');
   }

@@ -133,7 +133,6 @@ impl Table {
             Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
         };
         let sums = figures.iter().map(|figure| (figure.title, "number"));
-        // The list of agreements has their due days, and no room is left beside three sums.
         let is_owed = row_type != LedgerRowType::Agreement;
         let of_owed = [("Waiting for", ""), ("Due", "")].into_iter().filter(|_| is_owed);
         let columns = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter().chain(sums).chain(of_owed);
@@ -149,7 +148,8 @@ struct RowView {
     who: Who,
     /// By column, an amount in each currency.
     figures: Vec<Vec<String>>,
-    waits_for: String,
+    /// None for agreements: their own list says it.
+    waits_for: Option<String>,
     due: Option<String>,
     is_overdue: bool,
     badge: Badge<String>,
@@ -221,7 +221,7 @@ impl RowView {
             agreement: Some(Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             who: Who::of(row),
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
-            waits_for: row.waits_for.clone(),
+            waits_for: Some(row.waits_for.clone()),
             due: Some(row.due_at.map(|at| zone.day_of(at).shown()).unwrap_or_default()),
             // An obligation's state says so itself.
             is_overdue: row.is_overdue && row.state != LedgerState::Open,
@@ -234,14 +234,14 @@ impl RowView {
             let there = sums.iter().map(|sum| (sum.currency, of(&sum.figures))).filter(|(_, minor)| *minor > 0);
             there.map(|(currency, minor)| money::in_app(minor, currency)).collect()
         };
-        let AgreementRow { url, name, counterparties, waiting_for, badge, .. } = row;
+        let AgreementRow { url, name, counterparties, badge, .. } = row;
         Self {
             url,
             title: name,
             agreement: None,
             who: Who::Named(counterparties),
             figures: vec![figure(|sums| sums.owed), figure(|sums| sums.claimed), figure(|sums| sums.proven)],
-            waits_for: waiting_for,
+            waits_for: None,
             due: None,
             is_overdue: false,
             badge,

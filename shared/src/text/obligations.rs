@@ -163,7 +163,7 @@ fn due(obligation: &Obligation, occurrences: &[Occurrence]) -> String {
     let first = overdue.iter().map(|found| found.due_at).min();
     match (first, obligation.next_due_at()) {
         (Some(first), _) if overdue.len() > 1 => {
-            format!("Overdue {} times, first on {}", overdue.len(), day(obligation.zone(), first))
+            format!("Overdue since {}, {} times", day(obligation.zone(), first), overdue.len())
         }
         (Some(first), _) => format!("Overdue since {}", day(obligation.zone(), first)),
         (None, Some(next)) => format!("Due by {}", day(obligation.zone(), next)),
@@ -273,7 +273,7 @@ mod tests {
         let maren = member_called("Maren Holt");
         let world = World::of(every(RecurrenceUnit::Month, "2026-03-31", RecurrenceEnd::Never), &zone("UTC"));
         assert_eq!(state(&world, "2026-04-05T12:00:00Z"), "Overdue since 31 Mar 2026");
-        assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "Overdue 3 times, first on 31 Mar 2026");
+        assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "Overdue since 31 Mar 2026, 3 times");
         let now = "2026-04-05T12:00:00Z";
         let one = after(&world, |context, id| member::record_satisfaction(&maren, context, done(id)), now);
         assert_eq!(state(&one, now), "Due by 30 Apr 2026. As Maren Holt recorded, one is done. Not confirmed yet");

@@ -35,9 +35,9 @@ use crate::org::Org;
 use crate::stack::Stack;
 use crate::{calls, subscriber};
 
-/// From a calm caller to the service.
+/// From a caller to the service.
 const WAY: Duration = Duration::from_millis(1);
-/// From a caller without pause to the service: sixteen of them try some 150 calls a second, three times what they get.
+/// From a caller without pause to a service that limits calls: sixteen try some 150 a second, three times what they get.
 const LONG_WAY: Duration = Duration::from_millis(100);
 /// From the sender to a subscriber that answers, and back.
 const ANSWERS_AFTER: Duration = Duration::from_millis(5);
@@ -146,7 +146,8 @@ async fn simulate(plan: Plan, organizations: Vec<Organization>, data: &Path) -> 
     tokio::time::pause();
     let until = Instant::now() + plan.lasts;
     let all_seen = join_all(organizations.iter().map(|Organization { caller, part, .. }| {
-        let takes = if matches!(part, Part::Floods | Part::WritesAllItMay) { LONG_WAY } else { WAY };
+        let is_limited = plan.calls_per_second > 0 && matches!(part, Part::Floods | Part::WritesAllItMay);
+        let takes = if is_limited { LONG_WAY } else { WAY };
         let caller = caller.in_process(stack.router().clone(), takes);
         async move {
             match part {

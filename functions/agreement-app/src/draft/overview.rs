@@ -118,7 +118,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();
     let (waits_for, url, act) = match (proposals.first(), blockers.len()) {
         (Some(proposal), _) => (text::draft_wait(true).to_owned(), proposal.url.clone(), "Review the proposal"),
-        (None, 0) => (text::draft_wait(false).to_owned(), format!("{path}/publish"), "Publish"),
+        (None, 0) => (text::draft_wait(false).to_owned(), format!("{path}/publish"), "Review and publish"),
         (None, left) => {
             (format!("{} before it can be published", counted(left)), "#blockers".to_owned(), "See what is left")
         }

@@ -13,7 +13,12 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
 use serde_json::{Value, json};
+
+/// That of the local stack, which is measured here. The sender alone has it too, while on Lambda it has that of glibc.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/webhooks.json");
 

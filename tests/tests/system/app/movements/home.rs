@@ -1,6 +1,6 @@
 //! Home: evidence, exceptions and instructions by urgency; and payments on their agreement's page.
 
-use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::agreement::{Agreement, StageAction};
 use shared::domain::ids::MovementId;
 use shared::domain::movement::state::ExceptionReason;
@@ -9,12 +9,13 @@ use shared::domain::proposal::ProposalAction;
 use shared::service::movements::MovementAct;
 use tests::app::{Browser, Page, Person};
 use tests::attending::Live;
-use tests::drafts::Drafted;
+use tests::clockwork::Clockwork;
+use tests::drafts::{self, Coming, Drafted};
 use tests::pages::{BYTES_MAX, WAITS_MAX, visit};
 use tests::payments::terms;
-use tests::{Org, obligations};
+use tests::{Org, eventually, obligations};
 
-use super::{ABA, CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
+use super::{ABA, CLAIM, Deal, IBAN, assert_says, path, publish_until, publish_with, text};
 
 fn lines(page: &Page) -> Vec<String> {
     let body = text(page);
@@ -145,6 +146,36 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Needs attention", "To authorize"], "{}", text(&page));
     assert_says(&page, &[&format!("{due} · it did not arrive")]);
+}
+
+/// The conditions of the agreement no longer say whom the payment waits for.
+#[tokio::test]
+async fn an_overdue_payment_of_a_completed_agreement_is_on_home_with_whom_it_waits_for() {
+    let org = Org::new().await;
+    let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
+    let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
+    let due_on = Some(obligations::day(-3));
+    let terms = |draft: &Agreement| PaymentTerms { due_on, ..terms(draft, "Closing payment", "INV-117") };
+    let until = Some(Countdown::At(obligations::days_ago(-1)));
+    let conditions = |id| vec![GateRule::MovementAuthorized { movement_id: Some(id) }, GateRule::Countdown { until }];
+    let (agreement, id) = publish_until(&org, &people[0], "Harbor purchase", terms, conditions).await;
+    let deal = Deal { org, people, maren, kim, agreement, id };
+    deal.done(&deal.maren, "authorize", &[]).await;
+    deal.enter(&deal.maren, &ABA).await;
+    deal.verify(&deal.kim, &ABA).await;
+    deal.done(&deal.kim, "instructions/release", &[]).await;
+    drafts::make_due(&deal.org, &deal.agreement.id().to_string(), Coming::Countdown).await;
+    let clock = Clockwork::of(&deal.org);
+    eventually("the agreement is completed", async || {
+        clock.tick().await;
+        (deal.read_agreement().await["lifecycle"] == "completed").then_some(())
+    })
+    .await;
+    let (page, visited) = visit(&deal.org, &deal.kim, "/app", "the start").await;
+    assert_eq!(lines(&page), ["Overdue"], "{}", text(&page));
+    let due = obligations::day(-3).for_people();
+    assert_says(&page, &[&format!("Payment · Harbor purchase · due {due} · Ada Okafor to pay")]);
+    assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
 }
 
 #[tokio::test]

@@ -83,6 +83,19 @@ async fn publish_with(
     name: &str,
     terms: impl FnOnce(&Agreement) -> PaymentTerms,
 ) -> (Agreement, MovementId) {
+    let authorized = |id| GateRule::MovementAuthorized { movement_id: Some(id) };
+    let reconciled = |id| GateRule::MovementReconciled { movement_id: Some(id) };
+    Box::pin(publish_until(org, by, name, terms, |id| vec![authorized(id), reconciled(id)])).await
+}
+
+/// With the conditions that complete it.
+async fn publish_until(
+    org: &Org,
+    by: &Person,
+    name: &str,
+    terms: impl FnOnce(&Agreement) -> PaymentTerms,
+    conditions: impl FnOnce(MovementId) -> Vec<GateRule>,
+) -> (Agreement, MovementId) {
     let draft = org
         .ready_draft(name, |draft| {
             draft.documents.clear();
@@ -93,9 +106,7 @@ async fn publish_with(
         .await;
     let id = org.payment(draft.id(), terms(&draft)).await;
     let mut after = Drafted::of(org, &draft.id().to_string()).await.agreement;
-    for rule in
-        [GateRule::MovementAuthorized { movement_id: Some(id) }, GateRule::MovementReconciled { movement_id: Some(id) }]
-    {
+    for rule in conditions(id) {
         (after, _) = after.add_gate(draft.stages[0].id, rule, after.updated_at).expect("a gate");
     }
     org.edit(&after).await;
