@@ -127,6 +127,15 @@ export class Person {
     return this.goes(doing, () => button.click(), { isAct, status });
   }
 
+  // Presses what the browser holds back, which says why at a field. No page comes.
+  async isHeldBack(name, label, why) {
+    const doing = `presses “${name}”`;
+    const button = await this.seen(doing, this.button(name), 'a button of that name');
+    await this.tries(doing, () => button.click());
+    const said = await this.tries(doing, () => this.field(label).evaluate(({ validationMessage }) => validationMessage));
+    if (said !== why) this.fail(`the browser says “${said}”, expected “${why}”`);
+  }
+
   // A page of the menu, which a phone opens first.
   async turnsTo(name) {
     const menu = this.page.getByText('Menu', { exact: true });

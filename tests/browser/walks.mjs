@@ -371,11 +371,11 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await cobalt.says('Draft saved');
   await cobalt.press('button', 'Send');
   await cobalt.says('You sent your answers');
-  await cobalt.press('link', 'Next: Upload a file');
+  await cobalt.press('link', 'Next: Upload: LLC resolution');
   const blank = await cobalt.tab.context.newPage();
   const buffer = await blank.pdf();
   await blank.close();
-  await cobalt.page.getByLabel('File', { exact: true }).setInputFiles({ name: 'identity.pdf', mimeType: 'application/pdf', buffer });
+  await cobalt.page.getByLabel('File', { exact: true }).setInputFiles({ name: 'resolution.pdf', mimeType: 'application/pdf', buffer });
   await cobalt.press('button', 'Upload');
 
   const readAnswers = async () => {

@@ -1,6 +1,7 @@
 //! A clock that ticks when a test says so, on a stack's table.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use clock::{TickReport, Trigger};
 use futures_util::future::BoxFuture;
@@ -83,6 +84,12 @@ impl Clockwork {
     /// Ticks as a process's first tick, before any change was reported.
     pub async fn first_tick(&self) -> TickReport {
         clock::tick(&self.app, &self.relay, Trigger::Startup).with_subscriber(self.log.clone()).await
+    }
+
+    /// The same with turns of another length for changed endpoints.
+    pub async fn first_tick_in_turns(&self, turn: Duration) -> TickReport {
+        let tick = clock::tick_in_turns(&self.app, &self.relay, Trigger::Startup, turn);
+        tick.with_subscriber(self.log.clone()).await
     }
 
     /// A sender on the same table and keys, which returns early messages to the queue.

@@ -19,6 +19,7 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
 
+use crate::answers::telling_completion;
 use crate::draft::details::kind_label;
 use crate::draft::overview;
 use crate::pending_proposal::PendingProposal;
@@ -99,13 +100,7 @@ fn agreement_page(
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
     let summary = summary.with_movements(review, today);
     let summary = summary.with_accesses(review);
-    // The notice of a publication has no line yet.
-    let notice = notice.map(|mut notice| {
-        if notice.lines.is_empty() {
-            notice.lines.extend(Some(next_line(&summary)).filter(|line| !line.is_empty()));
-        }
-        notice
-    });
+    let notice = notice.map(|notice| telling_what_follows(notice, agreement, &summary));
     let payments = &review.movements.read.iter().map(|payment| (payment.id(), payment.state())).collect();
     let own = &request.signed_in()?.organization().own_contact_ids;
     let context = WaitContext { contacts: named.contacts, own, payments, named: named.payments };
@@ -136,6 +131,18 @@ fn agreement_page(
         acts: Acts::new(review),
         proposals,
     })
+}
+
+/// Adds to the notice of an act, which has no line yet, what the agreement waits for now, or that the act completed it.
+fn telling_what_follows(mut notice: Notice, agreement: &Agreement, summary: &AgreementSummary) -> Notice {
+    let is_last_change = |completed_at| completed_at == agreement.updated_at;
+    if matches!(agreement.life(), Life::Completed { completed_at, .. } if is_last_change(completed_at)) {
+        return telling_completion(notice, agreement);
+    }
+    if notice.lines.is_empty() {
+        notice.lines.extend(Some(next_line(summary)).filter(|line| !line.is_empty()));
+    }
+    notice
 }
 
 struct EvidenceLinks {

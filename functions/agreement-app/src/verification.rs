@@ -39,6 +39,7 @@ struct VerificationPage {
     agreement: Link,
     path: String,
     name: String,
+    completes: bool,
     fields: Fields,
 }
 
@@ -69,6 +70,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
         path: verification_url(agreement.id(), participant),
         name: contact.display_name.as_str().to_owned(),
+        completes: agreement.is_completed_with(|gate| agreement.to_verify(gate).into_iter().eq([participant])),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), participant.uuid(), contact.id.uuid()]))

@@ -4,6 +4,7 @@
 //! and resends lost messages. Several may run at once: each change depends on the records it was decided from.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
 use shared::AppState;
@@ -79,8 +80,13 @@ pub enum Trigger {
 
 /// Applies what is due; a failing entry or shard stops no other. Operators' queries use the line's field names.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
+    tick_in_turns(app, relay, trigger, limits::FOLLOW_UP_TURN).await
+}
+
+/// The same with turns of another length than [`limits::FOLLOW_UP_TURN`], for tests.
+pub async fn tick_in_turns(app: &AppState, relay: &Relay, trigger: Trigger, turn: Duration) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
-    let sweep = Sweep { app, relay, now, started, trigger };
+    let sweep = Sweep { app, relay, now, started, trigger, turn };
     // All at once, so that a backlog of one kind doesn't delay another.
     let kinds = Due::ALL.into_iter().filter(|kind| *kind != Due::Endpoint);
     let (reports, followed_up) = futures_util::join!(join_all(kinds.map(|kind| sweep.kind(kind))), sweep.follow_up());
@@ -102,6 +108,8 @@ struct Sweep<'a> {
     now: Timestamp,
     started: Instant,
     trigger: Trigger,
+    /// How long the deliveries of a changed endpoint are updated before it is another's turn.
+    turn: Duration,
 }
 
 impl Sweep<'_> {
@@ -209,7 +217,7 @@ impl Sweep<'_> {
                 if deadline <= Instant::now() {
                     return report;
                 }
-                let until = deadline.min(Instant::now() + limits::FOLLOW_UP_TURN);
+                let until = deadline.min(Instant::now() + self.turn);
                 let ended = join_all(some.iter().map(|entries| self.take_turn(entries, until))).await;
                 for (entries, ended) in some.iter().zip(ended) {
                     match ended {

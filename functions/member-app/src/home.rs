@@ -26,7 +26,7 @@ use shared::service::audit::{self, Names};
 use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
-use shared::text::reader::{self, Shown as _};
+use shared::text::reader;
 use shared::text::{self, CurrentWait, WaitContext};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
@@ -405,17 +405,13 @@ impl Item {
 
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
-        let since = due.map(|due| {
-            let day = queued.obligation.zone().day_of(due).shown();
-            let waits_for = queued.waits_for.as_ref().map(|waits_for| format!(" · waiting for {waits_for}"));
-            format!(", due by {day}{}", waits_for.unwrap_or_default())
-        });
+        let waits_for = queued.waits_for.as_ref().map(|waits_for| format!(" · waiting for {waits_for}"));
         Self {
             urgency: Urgency::Late,
             ends_at: due,
             when: due.map(|due| ("since", due)),
             badge: Some(("Overdue".to_owned(), "red")),
-            ..Self::of_obligation(queued, &since.unwrap_or_default())
+            ..Self::of_obligation(queued, &waits_for.unwrap_or_default())
         }
     }
 

@@ -179,7 +179,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     }
 
     async fn attempt(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
-        let now = self.clock.now();
+        let (now, begun) = (self.clock.now(), self.clock.instant());
         if now < wake.due_at {
             return self.put_back(wake, wake.due_at).await;
         }
@@ -196,7 +196,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             Claimed::Held(event_type) => return self.settle_held(wake, event_type).await,
             Claimed::Not => return Ok(Handled::Skipped),
         };
-        match self.prepare(wake, claim, &delivery).await {
+        match self.prepare(wake, claim, begun, &delivery).await {
             Ok(Prepared::Done(handled)) => Ok(handled),
             Ok(Prepared::Ready(endpoint, event, secrets)) => {
                 self.send(wake, claim, delivery, &endpoint, event, &secrets).await
@@ -249,6 +249,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         &self,
         wake: DeliveryMessage,
         claim: Claim,
+        begun: Instant,
         delivery: &Versioned<Delivery>,
     ) -> Result<Prepared, Failure> {
         let (endpoint, event) = self.deliveries.load(wake).await?;
@@ -262,7 +263,8 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         let event = event.ok_or_else(|| Failure::Permanent("a delivery without its event".to_owned()))?;
         let secrets = self.open_secrets(wake, &endpoint).await?;
         // After a delay, another sender may have claimed the attempt.
-        if !claim.has_time_for_attempt(self.clock.now()) {
+        let spent = self.clock.instant().saturating_duration_since(begun);
+        if !claim.has_time_for_attempt(self.clock.now(), spent) {
             return Err(Failure::Retryable("the claim was nearly over before the attempt".to_owned()));
         }
         Ok(Prepared::Ready(Box::new(endpoint.into_inner()), event, secrets))

@@ -15,6 +15,7 @@ use shared::store::{Store, StoreError, Versioned};
 use shared::webhook::client::{AttemptResult, Client};
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::DeliveryMessage;
+use tokio::time::Instant;
 
 /// The HTTP client.
 pub trait HttpClient: Send + Sync {
@@ -33,6 +34,9 @@ pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time. It may jump forward or back.
     fn now(&self) -> Timestamp;
 
+    /// A moment of the monotonic clock, to tell how much time has passed.
+    fn instant(&self) -> Instant;
+
     /// Waits before retrying a write.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 }
@@ -43,6 +47,10 @@ pub(crate) struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn instant(&self) -> Instant {
+        Instant::now()
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {

@@ -85,6 +85,9 @@ pub struct DealMoney {
     pub claimed: Option<String>,
     /// What accepted evidence shows.
     pub proven: Option<String>,
+    /// Whether some of it is proven to have reached a participant who owes it to another, so that both figures have it and
+    /// they come to more than the amount.
+    pub is_passed_on: bool,
 }
 
 /// A participant and their roles.
@@ -180,6 +183,12 @@ impl Deal {
         self.money.iter().filter_map(|sum| sum.amount.as_deref()).collect()
     }
 
+    /// Whether some of its money is proven to have reached a participant who owes it to another.
+    #[must_use]
+    pub fn is_passed_on(&self) -> bool {
+        self.money.iter().any(|sum| sum.is_passed_on)
+    }
+
     /// Adds what its payments come to, and how many there are.
     #[must_use]
     pub fn with_money(self, money: &[AgreementMoney], payments: usize) -> Self {
@@ -193,6 +202,7 @@ impl Deal {
                 owed: shown(owed),
                 claimed: if_any(claimed),
                 proven: if_any(proven),
+                is_passed_on: sum.is_passed_on && owed > 0 && owed + proven > sum.amount,
             }
         };
         Self { money: money.iter().map(sum).collect(), without_amount: without_amount(payments), ..self }

@@ -1,4 +1,7 @@
 //! The orders of a list, as links above it.
+//!
+//! Decision: the lists of statements, of schedules and of a trust's items have one order, the newest first, since they stay
+//! short; a schedule has its items in any.
 
 use shared::wire::page::Order;
 

@@ -4,6 +4,8 @@
 //!
 //! Decision: a replay restarts the schedule of retries. Attempts keep counting up, and store the replays before them.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -138,11 +140,14 @@ impl Claim {
         self.until <= at.plus_seconds(limits::CLAIM_S)
     }
 
-    /// Whether an attempt that begins now would end before the claim expires.
+    /// Whether an attempt that begins now would end before the claim expires. The monotonic clock measures `spent`, the time
+    /// since the claim began: the wall clock may have been set back since, and another sender may hold the claim by now.
     #[must_use]
-    pub fn has_time_for_attempt(self, now: Timestamp) -> bool {
+    pub fn has_time_for_attempt(self, now: Timestamp, spent: Duration) -> bool {
         let left_ms = self.until.unix_ms() - now.unix_ms();
-        u128::try_from(left_ms).is_ok_and(|left_ms| limits::WEBHOOK_DEADLINE.as_millis() <= left_ms)
+        let has_time = u128::try_from(left_ms).is_ok_and(|left_ms| limits::WEBHOOK_DEADLINE.as_millis() <= left_ms);
+        has_time
+            && spent.saturating_add(limits::WEBHOOK_DEADLINE) <= Duration::from_secs(limits::CLAIM_S.unsigned_abs())
     }
 }
 
@@ -495,8 +500,10 @@ mod tests {
     #[test]
     fn no_attempt_outlives_its_claim() {
         let claim = Claim::begin(at(0));
-        assert!(claim.has_time_for_attempt(at(0)) && claim.has_time_for_attempt(at(15)));
-        assert!(!claim.has_time_for_attempt(at(16)) && !claim.has_time_for_attempt(at(40)));
+        let has_time = |now, spent| claim.has_time_for_attempt(at(now), Duration::from_secs(spent));
+        assert!(has_time(0, 0) && has_time(15, 15) && has_time(15, 0));
+        assert!(!has_time(16, 0) && !has_time(40, 40));
+        assert!(!has_time(-600, 16), "the clock was set back");
     }
 
     #[test]

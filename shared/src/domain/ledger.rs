@@ -322,6 +322,8 @@ pub struct AgreementMoney {
     pub amount: i128,
     /// What of it is owed, claimed and proven.
     pub figures: LedgerFigures,
+    /// Whether a participant who is paid by one pays another.
+    pub is_passed_on: bool,
 }
 
 /// What an agreement is worth, by currency: the investment of a SAFE, or else what its payments come to. Empty if no
@@ -368,6 +370,11 @@ impl Once {
         *self.paid.entry(to).or_default() -= minor;
     }
 
+    fn is_passed_on(&self) -> bool {
+        let is_to_pay = |by: u64, paid_by: u64| self.between.keys().any(|(payer, to)| *payer == by && *to != paid_by);
+        self.between.keys().any(|(by, to)| is_to_pay(*to, *by))
+    }
+
     fn sum(&self) -> i128 {
         let paid: i128 = self.paid.values().filter(|minor| **minor > 0).sum();
         self.others + paid.max(self.between.values().copied().max().unwrap_or_default())
@@ -393,8 +400,9 @@ impl AgreementMoney {
             }
         }
         let of_currency = |(currency, sums): (&'static str, [Once; 4])| {
+            let is_passed_on = sums[0].is_passed_on();
             let [amount, owed, claimed, proven] = sums.map(|sum| sum.sum());
-            Self { currency, amount, figures: LedgerFigures { owed, claimed: claimed.min(owed), proven } }
+            Self { currency, amount, figures: LedgerFigures { owed, claimed: claimed.min(owed), proven }, is_passed_on }
         };
         sums.into_iter().map(of_currency).collect()
     }
@@ -565,9 +573,10 @@ mod tests {
         ];
         let told = |lifecycle| {
             let sums = AgreementMoney::of(lifecycle, payments);
-            let row = |AgreementMoney { currency, amount, figures }: AgreementMoney| {
+            let row = |AgreementMoney { currency, amount, figures, .. }: AgreementMoney| {
                 (currency, amount, figures.owed, figures.claimed, figures.proven)
             };
+            assert!(sums.iter().all(|sum| !sum.is_passed_on));
             sums.into_iter().map(row).collect::<Vec<_>>()
         };
         assert_eq!(told(Lifecycle::Active), [("EUR", 9, 9, 0, 0), ("USD", 180, 130, 30, 50)]);
@@ -616,6 +625,11 @@ mod tests {
         assert_eq!(told(&[payment(400, BROKER, BUYER, draft), payment(410, BUYER, BROKER, draft)])[0], 410);
         let tranches = [(200, BROKER, BUYER), (200, BROKER, BUYER), (205, BUYER, BROKER), (205, BUYER, BROKER)];
         assert_eq!(told(&tranches.map(|(minor, by, to)| payment(minor, by, to, draft)))[0], 410);
-        assert_eq!(told(&[payment(400, BROKER, SELLER, draft), payment(100, BUYER, SELLER, draft)])[0], 500);
+        let side_by_side = [payment(400, BROKER, SELLER, draft), payment(100, BUYER, SELLER, draft)];
+        assert_eq!(told(&side_by_side)[0], 500);
+        let is_passed_on = |payments| AgreementMoney::of(Lifecycle::Active, payments)[0].is_passed_on;
+        assert!(is_passed_on([payment(480, BUYER, ESCROW, done), payment(480, ESCROW, SELLER, draft)]));
+        assert!(!is_passed_on(side_by_side));
+        assert!(!is_passed_on([payment(400, BROKER, BUYER, done), payment(410, BUYER, BROKER, draft)]), "a loan");
     }
 }

@@ -53,7 +53,8 @@ pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member, and the
 /// entries in the logs of six lists (agreements, their documents, proposals, movements, obligations, funding items).
 pub const CALL_ITEMS_MAX: usize = 10;
-/// Items of one event: the event, and its entry on the due index.
+/// Items of one event: the event, and its entry on the due index. Decision: events of a transaction don't share an entry,
+/// since each is relayed, throttled and taken off by itself, and the largest transactions have room.
 pub const EVENT_ITEMS: usize = 2;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
@@ -69,9 +70,9 @@ pub const INSPECTED_AT_ONCE: usize = 200;
 pub const SUSPENDED_AT_ONCE: usize = 40;
 /// Attempts at an operator's act while other calls change the same records.
 pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
-/// How long a write of a listed record may take from its stamp to its effect: [`AWS_CALL_TIMEOUT`] with all attempts, and
-/// 10 s for a last attempt that was given up and takes effect after all.
-pub const COMMIT_MAX: Duration = Duration::from_secs(18);
+/// The longest time from the stamp of a listed record's write to its effect, if its call acknowledges the write: the call's
+/// own time, then that of the audit row of its failure, which may find that the write took effect after all.
+pub const COMMIT_MAX: Duration = super::CALL_DEADLINE.saturating_add(super::AUDIT_DEADLINE);
 /// How far the clock of a function may be from the true time, in either direction.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);
 /// How much of a list's log each list reads again. A write that took effect after the last reading began has a stamp of

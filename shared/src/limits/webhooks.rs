@@ -56,7 +56,8 @@ pub const MESSAGE_VISIBILITY_S: i64 = 600;
 /// within the 60 s by which an attempt may be late (goals, R4).
 pub const PUT_BACK_S: i64 = 30;
 /// Attempts that a process has under way at one endpoint: half a batch of a queue. Messages of all endpoints of an
-/// organization are one group, so one that hangs must leave room to the others in each batch.
+/// organization are one group, so one that hangs must leave room to the others in each batch. Decision: processes don't
+/// count together, which would take a write more per attempt, of an item that all attempts at the endpoint share.
 pub const ENDPOINT_ATTEMPTS_MAX: usize = 5;
 /// How often a sender looks for room at an endpoint before it puts the message back: for a second, in which an endpoint
 /// that answers has ended several attempts.

@@ -70,18 +70,7 @@ impl SqsQueue {
         url: &str,
         batch: &[(DeliveryMessage, i32)],
     ) -> Result<Vec<BatchResultErrorEntry>, String> {
-        let entries = batch.iter().enumerate().map(|(at, (message, delay_s))| {
-            let body = serde_json::to_string(message).map_err(|error| error.to_string())?;
-            SendMessageBatchRequestEntry::builder()
-                .id(at.to_string())
-                .message_body(body)
-                .delay_seconds(*delay_s)
-                // Standard queues are fair among groups: many messages of one organization don't delay another's. An
-                // endpoint as the group would give an organization with 20 of them 20 shares.
-                .message_group_id(message.org().to_string())
-                .build()
-                .map_err(|error| error.to_string())
-        });
+        let entries = batch.iter().enumerate().map(|(at, (message, delay_s))| entry(at, *message, *delay_s));
         let entries = entries.collect::<Result<Vec<_>, String>>()?;
         let sent = self.client.send_message_batch().queue_url(url).set_entries(Some(entries)).send().await;
         sent.map(|output| output.failed).map_err(|error| error.code().unwrap_or("no code").to_owned())
@@ -99,6 +88,20 @@ impl Queue for SqsQueue {
     }
 }
 
+/// The entry of a message at a place in its batch.
+fn entry(at: usize, message: DeliveryMessage, delay_s: i32) -> Result<SendMessageBatchRequestEntry, String> {
+    let body = serde_json::to_string(&message).map_err(|error| error.to_string())?;
+    SendMessageBatchRequestEntry::builder()
+        .id(at.to_string())
+        .message_body(body)
+        .delay_seconds(delay_s)
+        // Standard queues are fair among groups: many messages of one organization don't delay another's. An endpoint as
+        // the group would give an organization with 20 of them 20 shares.
+        .message_group_id(message.org().to_string())
+        .build()
+        .map_err(|error| error.to_string())
+}
+
 /// The delay until a moment, within the limit. Rounds up: a fraction of a second costs a message.
 fn delay_s(at: Timestamp, now: Timestamp) -> i32 {
     let left_ms = at.unix_ms().saturating_sub(now.unix_ms()).max(0);
@@ -109,6 +112,21 @@ fn delay_s(at: Timestamp, now: Timestamp) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::{EndpointId, EventId, OrgId};
+    use crate::store::deliveries::DeliveryKey;
+
+    #[test]
+    fn messages_of_an_organization_are_one_group_whatever_their_endpoints() {
+        let (org, other) = (OrgId::new(), OrgId::new());
+        for of in [org, org, other] {
+            let delivery = DeliveryKey { org: of, endpoint: EndpointId::new(), event: EventId::new() };
+            let message = DeliveryMessage { delivery, due_at: Timestamp::now() };
+            let entry = entry(7, message, 60).unwrap();
+            assert_eq!(entry.message_group_id(), Some(of.to_string().as_str()));
+            assert_eq!((entry.id(), entry.delay_seconds()), ("7", Some(60)));
+            assert_eq!(entry.message_body(), serde_json::to_string(&message).unwrap());
+        }
+    }
 
     #[test]
     fn a_message_is_delayed_until_it_is_due_or_up_to_the_limit() {

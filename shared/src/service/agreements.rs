@@ -129,7 +129,7 @@ pub struct AgreementReview {
 pub struct ShownMovements {
     /// The payments that the page names.
     pub read: Vec<Movement>,
-    /// Those on the page, most urgent first.
+    /// Those on the page: what a member has to see to at once, what the step waits for, then the others by urgency.
     pub on_page: Vec<MovementId>,
     /// How many precede them.
     pub offset: usize,
@@ -144,7 +144,9 @@ impl ShownMovements {
         }
         let mut all: Vec<(MovementId, MovementState)> =
             agreement.movements().iter().map(|(id, state)| (*id, *state)).collect();
-        all.sort_by_key(|(_, state)| state.urgency());
+        let awaited: BTreeSet<MovementId> = agreement.waiting_gates().filter_map(|gate| gate.rule.movement()).collect();
+        let is_pressing = |state| matches!(state, MovementState::Exception | MovementState::Processing);
+        all.sort_by_key(|(id, state)| (!is_pressing(*state), !awaited.contains(id), state.urgency()));
         let (total, shown) = (all.len(), limits::AGREEMENT_PAYMENTS_SHOWN);
         let on_page: Vec<MovementId> = all.into_iter().map(|(id, _)| id).skip(offset).take(shown).collect();
         let gates = agreement.stages.iter().flat_map(|stage| &stage.gates);

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
+use crate::store::keys::Rows;
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::page::{Order, Page, PageRequest, Search, Shelf};
@@ -94,6 +95,7 @@ pub async fn create_with_id(by: &impl Writer, id: ContactId, new: NewContact) ->
             // The contact got another reference between the two reads.
             return Err(Error::Conflict);
         }
+        scope.store().acknowledge_found(Rows::Contacts, &existing).await?;
         let ignored = new.differences(&existing);
         return Ok(Plan::new(scope, Upserted::Existing(existing, ignored)).showing([holder.uuid()]));
     }

@@ -28,6 +28,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::shown::Shown;
 use crate::service::trusts::unknown_contacts;
 use crate::service::workspaces;
+use crate::store::keys::Rows;
 use crate::store::{Versioned, agreements, funding_items as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, Patch};
@@ -102,6 +103,7 @@ pub async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFunding
             let message = "is not the workspace of the item that has this external_reference";
             return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
         }
+        scope.store().acknowledge_found(Rows::FundingItems, &existing).await?;
         let ignored = new.differences(&existing);
         return Ok(Plan::new(scope, Upserted::Existing(existing, ignored)).showing([holder.uuid()]));
     }

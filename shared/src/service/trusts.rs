@@ -11,6 +11,7 @@ use crate::service::parties::{Parties, PartyChoice};
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
+use crate::store::keys::Rows;
 use crate::store::{Versioned, contacts as stored_contacts, trusts as stored, workspaces as stored_workspaces};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, OrDefault, Patch};
@@ -78,6 +79,7 @@ pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, E
             let message = "is not the workspace of the trust that has this external_reference";
             return Err(Error::Invalid(FieldErrors::one("workspace_id", FieldCode::WrongWorkspace, message)));
         }
+        scope.store().acknowledge_found(Rows::Trusts, &before).await?;
         return Ok(change(scope, &before, new.into_changes()).await?.map(|(trust, _)| Upserted::Existing(trust)));
     }
     Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))

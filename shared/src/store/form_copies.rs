@@ -79,7 +79,7 @@ impl Store {
         if number(&item, DROP_AT).is_some_and(|drop_at: i64| now.unix_s() >= drop_at) {
             return Ok(None);
         }
-        self.acknowledge_late(&item, now).await?;
+        self.acknowledge_late(&item).await?;
         Ok(Some(used))
     }
 

@@ -54,7 +54,7 @@ impl OrgStore {
         if now.unix_s() >= drop_at {
             return Ok(None);
         }
-        self.store.acknowledge_late(&item, now).await?;
+        self.store.acknowledge_late(&item).await?;
         Ok(Some(first))
     }
 }

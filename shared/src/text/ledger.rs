@@ -46,7 +46,7 @@ pub fn payment_wait(movement: &Movement, agreement: &Agreement, contacts: &[Cont
             None => "Proof that it arrived".to_owned(),
         },
         Status::Processing => a_member("review proof"),
-        Status::Exception(found) => format!("A member to decide: {}", exception(found.reason)),
+        Status::Exception(found) => a_member(&format!("decide: {}", exception(found.reason))),
         Status::Cancelled(_) if movement.has_undecided_receipt() => a_member("review proof"),
         Status::Reconciled(_) | Status::Returned(_) | Status::Cancelled(_) => String::new(),
     }

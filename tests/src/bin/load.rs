@@ -16,13 +16,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mimalloc::MiMalloc;
+use shared::domain::shards::DueShards;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::Browser;
 use tests::figures::resident_mib;
 use tests::load::phase::Phase;
 use tests::load::simulated::{self, Plan};
-use tests::load::{CALLS_PER_SECOND, Caller, ORGANIZATIONS};
+use tests::load::{BUSY_ENDPOINTS, CALLS_PER_SECOND, Caller, ORGANIZATIONS};
 use tests::receiver::{Arrival, Receiver};
 use tests::subscriber::{self, Subscriber};
 use tests::{Needs, Org, Stack};
@@ -121,6 +122,9 @@ fn main() -> ExitCode {
         lasts: flooded * 2,
         partition_units: PARTITION_UNITS,
         calls_per_second: CALLS_PER_SECOND,
+        instances: 1,
+        due_shards: DueShards::FEWEST,
+        busy_endpoints: BUSY_ENDPOINTS,
         has_trouble: false,
     };
     let calm = simulated::run(plan);

@@ -20,6 +20,8 @@ use crate::org::Org;
 pub const ORGANIZATIONS: usize = 50;
 /// An organization's calls per second, as a deployment has them by default.
 pub const CALLS_PER_SECOND: u32 = 50;
+/// Endpoints of the organization that writes all it may.
+pub const BUSY_ENDPOINTS: usize = 10;
 /// Between the answer to a call of a calm organization and its next call: some 200 calls a second of all.
 const THINKS: Duration = Duration::from_millis(240);
 /// Calls that an organization which floods has under way, without a pause.

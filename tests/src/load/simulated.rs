@@ -20,6 +20,7 @@ use local::{Contention, Options, Partitions, Seed, Subscribers};
 use serde_json::Value;
 use shared::domain::delivery::{FailureClass, Outcome};
 use shared::domain::ids::OrgId;
+use shared::domain::shards::DueShards;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::webhook::client::AttemptResult;
@@ -37,12 +38,11 @@ use crate::{calls, subscriber};
 
 /// From a caller to the service.
 const WAY: Duration = Duration::from_millis(1);
-/// From a caller without pause to a service that limits calls: sixteen try some 150 a second, three times what they get.
+/// From a caller without pause to a service that limits calls: sixteen try some 150 a second, three times what they get
+/// of one instance.
 const LONG_WAY: Duration = Duration::from_millis(100);
 /// From the sender to a subscriber that answers, and back.
 const ANSWERS_AFTER: Duration = Duration::from_millis(5);
-/// Endpoints of the organization that writes all it may: each of its events is written to for each of them.
-const BUSY_ENDPOINTS: usize = 10;
 /// Calls of the store at once: each has a thread of blocking work that keeps the time.
 const STORE_CALLS_MAX: usize = 4096;
 /// How long lost deliveries are waited for.
@@ -59,8 +59,14 @@ pub struct Plan {
     pub lasts: Duration,
     /// Write units that each partition takes a second.
     pub partition_units: u32,
-    /// Calls that each organization has per second; 0 is no limit.
+    /// Calls that each organization has per second and instance; 0 is no limit.
     pub calls_per_second: u32,
+    /// Instances that answer calls, at least one. They are one process here, which has the budgets of all of them.
+    pub instances: u32,
+    /// The shards of the due index, to which all organizations' events and deliveries write.
+    pub due_shards: DueShards,
+    /// Endpoints of the organization that writes all it may: each of its events is written to for each of them.
+    pub busy_endpoints: usize,
     /// Whether one organization floods, one has endpoints that never answer, and one writes all it may.
     pub has_trouble: bool,
 }
@@ -117,7 +123,7 @@ async fn set_up(plan: Plan, data: &Path) -> Vec<Organization> {
             Part::Calm => (1, "answers"),
             Part::Floods => (0, ""),
             Part::HasDeadEndpoints => (limits::ENDPOINTS_MAX, HANGS),
-            Part::WritesAllItMay => (BUSY_ENDPOINTS, "answers"),
+            Part::WritesAllItMay => (plan.busy_endpoints, "answers"),
         };
         let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
         for endpoint in 0..endpoints {
@@ -136,7 +142,8 @@ async fn simulate(plan: Plan, organizations: Vec<Organization>, data: &Path) -> 
         port: 0,
         data_dir: data.to_owned(),
         seed: Seed::Empty,
-        calls_per_second: plan.calls_per_second,
+        calls_per_second: plan.calls_per_second * plan.instances,
+        due_shards: plan.due_shards,
         calls: Some(calls::heard()),
         subscribers: Some(arrivals.clone()),
         contention: Some(Contention::on(partitions.clone()).in_simulated_time()),
@@ -147,7 +154,7 @@ async fn simulate(plan: Plan, organizations: Vec<Organization>, data: &Path) -> 
     let until = Instant::now() + plan.lasts;
     let all_seen = join_all(organizations.iter().map(|Organization { caller, part, .. }| {
         let is_limited = plan.calls_per_second > 0 && matches!(part, Part::Floods | Part::WritesAllItMay);
-        let takes = if is_limited { LONG_WAY } else { WAY };
+        let takes = if is_limited { LONG_WAY / plan.instances } else { WAY };
         let caller = caller.in_process(stack.router().clone(), takes);
         async move {
             match part {

@@ -4,20 +4,22 @@
 //! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
 //! may be lost or damaged, and entries expire. At some moment a writer spreads the list, and the others get to know at
 //! any later one, readers by the marks. What took effect late and was answered as failed, a repeat may acknowledge.
-//! Writers, stamps, entries, rows, their columns and windows are those of the product; the table, time and defects are
-//! made up.
+//! Writers, stamps, entries, rows, their columns, windows and what is known of late writes are those of the product; the
+//! table, time and defects are made up.
 
-use std::collections::BTreeMap;
+mod reading;
+
+use std::collections::{BTreeMap, HashSet};
 
 use fastrand::Rng;
 use uuid::Uuid;
 
+use self::reading::Reading;
 use super::held_rows::{Columns, HeldRows};
 use super::late;
-use super::log::{self, RowWrite, Written, logged};
+use super::log::{RowWrite, logged};
 use super::ms;
 use super::snapshots::{Readings, is_fresh};
-use super::spread::{self, List, spread_row};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -60,6 +62,8 @@ enum Defect {
     NoLogAfterPass,
     /// A late repeat is answered as it is.
     LateRepeatsNotLogged,
+    /// Who finds the entry of a late write has it from then on, and doesn't read the log from its stamp.
+    LateEntriesUnread,
 }
 
 #[derive(Default)]
@@ -113,6 +117,8 @@ struct Reader {
     rows: HeldRows,
     readings: Option<Readings>,
     passed_at: i64,
+    /// The entries of late writes that these rows have.
+    late: HashSet<String>,
     /// Two lists that are answered side by side.
     under_way: [Option<Reading>; 2],
     /// The newest version of each record that was listed.
@@ -129,44 +135,12 @@ impl Reader {
             rows,
             readings: None,
             passed_at: 0,
+            late: HashSet::new(),
             under_way: [None, None],
             seen,
             applied: 0,
         }
     }
-}
-
-struct Reading {
-    began: i64,
-    before: Option<Readings>,
-    acknowledged: BTreeMap<usize, u64>,
-    of: Source,
-    /// The partitions of the log that are left to read, the last one first.
-    logs: Vec<String>,
-    /// Whether its parts are or were among them.
-    has_parts: bool,
-    /// The sort key from which on the log is read.
-    from: String,
-    /// Where the next response begins.
-    next: String,
-    entries: Vec<Item>,
-}
-
-/// What is read, before the rows count that were there.
-enum Source {
-    /// The rows of records, in any order.
-    Pass {
-        left: Vec<Key>,
-        is_first: bool,
-        is_spread: bool,
-        rows: HeldRows,
-    },
-    File(File),
-    /// The log of a spread list, after a pass over its rows.
-    Passed(HeldRows),
-    Log,
-    /// The last response takes its time, too: another list may be answered before this one counts.
-    Nothing(Option<(HeldRows, i64)>),
 }
 
 struct World {
@@ -385,156 +359,6 @@ impl World {
         }
     }
 
-    fn begin(&mut self, at: usize, now: i64) -> Reading {
-        if self.readers[at].readings.is_some() && !is_fresh(self.readers[at].passed_at, now) {
-            self.readers[at] = Reader::new(self.readers[at].skew);
-        }
-        let before = self.readers[at].readings;
-        let file = if before.is_none() { self.file(now) } else { None };
-        let before = before.or(file.as_ref().map(|file| Readings::begin(file.as_of)));
-        let from = before.map(|before| match self.defect {
-            Defect::ShortWindow => before.from(now) + ms(limits::LOG_WINDOW) / 2,
-            Defect::NoWindow => before.from(now) + ms(limits::LOG_WINDOW),
-            _ => before.from(now),
-        });
-        let of = match (before, file) {
-            (_, Some(file)) => Source::File(file),
-            (Some(_), None) => Source::Log,
-            (None, None) => self.pass(),
-        };
-        let acknowledged = self.table.acknowledged.clone();
-        let from = from.map_or_else(String::new, keys::logged_from);
-        let has_parts = self.readers[at].knows_spread;
-        let mut logs = if has_parts { self.log_parts() } else { Vec::new() };
-        logs.push(keys::log(self.org, Rows::Contacts));
-        Reading { began: now, before, acknowledged, of, logs, has_parts, next: from.clone(), from, entries: Vec::new() }
-    }
-
-    fn list(&self) -> List {
-        (self.org, Rows::Contacts)
-    }
-
-    fn log_parts(&mut self) -> Vec<String> {
-        let mut parts: Vec<String> =
-            spread::parts().map(|part| keys::spread_log(self.org, Rows::Contacts, part)).collect();
-        self.rng.shuffle(&mut parts);
-        parts
-    }
-
-    /// Ranges are read side by side, so rows come in any order.
-    fn pass(&mut self) -> Source {
-        let mut left: Vec<Key> = self.ids.iter().map(|id| keys::row(self.org, Rows::Contacts, *id)).collect();
-        self.rng.shuffle(&mut left);
-        Source::Pass { left, is_first: true, is_spread: false, rows: HeldRows::default() }
-    }
-
-    fn read(&mut self, at: usize) -> Result<(), String> {
-        let now = self.now + self.readers[at].skew;
-        // While one begins anew, the other waits.
-        let is_first = self.readers[at].readings.is_none();
-        let first = self.readers[at].under_way.iter().position(|reading| is_first && reading.is_some());
-        let list = first.unwrap_or_else(|| self.rng.usize(..2));
-        let reading = self.readers[at].under_way[list].take();
-        let mut reading = reading.unwrap_or_else(|| self.begin(at, now));
-        let of = std::mem::replace(&mut reading.of, Source::Nothing(None));
-        reading.of = match of {
-            Source::Nothing(begun) => {
-                self.finish(at, begun, &reading);
-                return self.check(at, &reading.acknowledged);
-            }
-            Source::Pass { mut left, is_first, is_spread, mut rows } => {
-                let finds_mark = is_first && self.is_marked() && self.defect != Defect::RowsAreUndivided;
-                if finds_mark {
-                    left.extend(self.ids.iter().map(|id| spread_row(self.list(), *id)));
-                    self.rng.shuffle(&mut left);
-                }
-                let row = left.pop().and_then(|key| self.table.rows.get(&key));
-                if let Some(Written { id, version, row }) = row.and_then(Written::of_row) {
-                    rows.apply(id, version, row.as_ref());
-                }
-                let is_spread = is_spread || finds_mark;
-                match (left.is_empty(), is_spread && self.defect != Defect::NoLogAfterPass) {
-                    (false, _) => Source::Pass { left, is_first: false, is_spread, rows },
-                    (true, false) => Source::Nothing(Some((rows, reading.began))),
-                    (true, true) => {
-                        let from = keys::logged_from(Readings::begin(reading.began).from(reading.began));
-                        (reading.next, reading.from) = (from.clone(), from);
-                        Source::Passed(rows)
-                    }
-                }
-            }
-            of => self.read_log(at, &mut reading, of),
-        };
-        if matches!(reading.of, Source::Pass { .. }) && reading.before.is_some() {
-            // The file was damaged.
-            let (has_parts, logs) = (false, vec![keys::log(self.org, Rows::Contacts)]);
-            reading = Reading { before: None, entries: Vec::new(), has_parts, logs, ..reading };
-        }
-        self.readers[at].under_way[list] = Some(reading);
-        Ok(())
-    }
-
-    /// What is left to read after a response. The mark comes with the last one of the undivided log.
-    fn read_log(&mut self, at: usize, reading: &mut Reading, of: Source) -> Source {
-        let log = reading.logs.last().cloned().unwrap_or_default();
-        let is_there = |key: &Key| key.partition() == log;
-        let from = keys::with_sort(log.clone(), &reading.next);
-        let page: Vec<(&Key, &Item)> =
-            self.table.log.range(from..).take_while(|(key, _)| is_there(key)).take(PAGE).collect();
-        reading.entries.extend(page.iter().map(|(_, entry)| (*entry).clone()));
-        if let Some((last, _)) = page.last() {
-            reading.next = format!("{}~", last.sort());
-        }
-        if page.len() == PAGE {
-            return of;
-        }
-        reading.logs.pop();
-        reading.next = reading.from.clone();
-        let is_undivided = log == keys::log(self.org, Rows::Contacts);
-        let finds_mark = is_undivided && self.is_marked() && self.defect != Defect::LogIsUndivided;
-        if finds_mark && !reading.has_parts {
-            (reading.logs, reading.has_parts) = (self.log_parts(), true);
-            self.readers[at].knows_spread = true;
-        }
-        if !reading.logs.is_empty() {
-            return of;
-        }
-        let earlier = late::read_from(&reading.entries).map(keys::logged_from);
-        if let Some(earlier) = earlier.filter(|earlier| *earlier < reading.from) {
-            reading.logs = if reading.has_parts { self.log_parts() } else { Vec::new() };
-            reading.logs.push(keys::log(self.org, Rows::Contacts));
-            reading.entries.clear();
-            (reading.next, reading.from) = (earlier.clone(), earlier);
-            return of;
-        }
-        let file = match of {
-            Source::File(file) => file,
-            Source::Passed(rows) => return Source::Nothing(Some((rows, reading.began))),
-            _ => return Source::Nothing(None),
-        };
-        match HeldRows::of_columns(file.columns) {
-            Some(rows) => Source::Nothing(Some((rows, file.passed_at))),
-            None => self.pass(),
-        }
-    }
-
-    fn finish(&mut self, at: usize, begun: Option<(HeldRows, i64)>, reading: &Reading) {
-        let (reader, defect) = (&mut self.readers[at], self.defect);
-        if let Some(begun) = begun {
-            (reader.rows, reader.passed_at) = begun;
-        }
-        for written in reading.entries.iter().flat_map(|entry| log::read(entry).unwrap()) {
-            reader.applied += 1;
-            let version = if defect == Defect::NoVersions { 1_000 + reader.applied } else { written.version };
-            reader.rows.apply(written.id, version, written.row.as_ref());
-            if defect == Defect::NoDeletionsKept {
-                reader.rows.forget_deletions();
-            }
-        }
-        let begun = Readings::begin(reading.began);
-        reader.readings = Some(reading.before.map_or(begun, |before| before.after(reading.began)));
-    }
-
     /// A record that is not there has its last known deletion.
     fn check(&mut self, at: usize, acknowledged: &BTreeMap<usize, u64>) -> Result<(), String> {
         let reader = &mut self.readers[at];
@@ -590,6 +414,7 @@ fn each_part_of_the_protocol_is_needed() {
         Defect::DeletionsInOnePlace,
         Defect::NoLogAfterPass,
         Defect::LateRepeatsNotLogged,
+        Defect::LateEntriesUnread,
     ] {
         let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
         assert!(fault.is_some(), "{defect:?} is not found");

@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::held_rows::{Columns, HeldRows};
-use super::late;
+use super::late::FoundLate;
 use super::log::{self, Written};
 use super::ms;
 use super::pass::Pass;
@@ -105,6 +105,12 @@ impl Readings {
     pub(super) fn from(self, now: i64) -> i64 {
         let window = if self.reads_late_writes(now) { limits::LATE_WRITES_WINDOW } else { limits::LOG_WINDOW };
         self.as_of - ms(window)
+    }
+
+    /// The stamp from which on the log is read after a pass over the rows of a spread list. While the pass goes on, a late
+    /// write may delete a row that it has yet to come to, beside an older one that it has met in the other place.
+    pub(super) fn stamp_after_pass(self) -> i64 {
+        self.as_of - ms(limits::LATE_WRITES_WINDOW)
     }
 
     /// After a reading that began at a moment.
@@ -271,7 +277,7 @@ impl OrgStore {
         let snapshot = Snapshot::new(rows, Readings::begin(now), now);
         if is_spread {
             let readings = snapshot.readings();
-            snapshot.apply(self.logged_since(kind, readings.from(now), &HashSet::new()).await?, readings);
+            snapshot.apply(self.logged_since(kind, readings.stamp_after_pass(), &HashSet::new()).await?, readings);
         }
         Ok(Found { snapshot, is_to_be_stored })
     }
@@ -285,16 +291,15 @@ impl OrgStore {
         known_late: &HashSet<String>,
     ) -> Result<Logged, StoreError> {
         let mut entries = self.entries_since(kind, stamp_ms).await?;
-        let late = late::entries_in(&entries);
-        let unknown = entries.iter().filter(|entry| late::name(entry).is_some_and(|name| !known_late.contains(name)));
-        if let Some(earlier) = late::read_from(unknown).filter(|stamp| *stamp < stamp_ms) {
+        let FoundLate { read_from, names } = FoundLate::of(&entries, stamp_ms, known_late);
+        if let Some(earlier) = read_from {
             entries = self.entries_since(kind, earlier).await?;
         }
         let mut written = Vec::new();
         for entry in &entries {
             written.extend(log::read(entry)?);
         }
-        Ok(Logged { written, late })
+        Ok(Logged { written, late: names })
     }
 
     async fn entries_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Item>, StoreError> {
@@ -321,7 +326,7 @@ impl OrgStore {
 #[derive(Debug)]
 pub(super) struct Logged {
     pub written: Vec<Written>,
-    /// The entries of late writes among it.
+    /// The entries of late writes that the rows then have.
     pub late: HashSet<String>,
 }
 
@@ -356,6 +361,7 @@ mod tests {
         let interval = ms(limits::LATE_WRITES_INTERVAL);
         let first = Readings::begin(1_000_000);
         assert_eq!(first.from(1_000_007), 1_000_000 - window);
+        assert_eq!(first.stamp_after_pass(), 1_000_000 - far, "the first one after a pass over a spread list");
         let second = first.after(1_000_007);
         assert_eq!(second.from(1_000_000 + interval - 1), 1_000_007 - window);
         assert_eq!(second.from(1_000_000 + interval), 1_000_007 - far);

@@ -11,8 +11,8 @@
 //!
 //! - Decision: writers go by what they know. One that has not met the throttling yet writes undivided, which is as good:
 //!   a row may then be in both places, and the one with the later version counts, as in the log. So every deletion
-//!   deletes both. And a pass over the rows of a spread list is followed by a reading of its log: while the later row is
-//!   deleted, the pass may find the older one alone.
+//!   deletes both. And a pass over the rows of a spread list is followed by a reading of its log, as far back as writes may
+//!   come late: while the later row is deleted, the pass may find the older one alone.
 //! - Decision: a writer whose other items are throttled too, such as its audit row, marks nothing. Then the whole table
 //!   or another partition is what takes no more, and spreading lists would not help.
 //! - Decision: a mark stays. A list that was once so busy may be again, and costs its readers eight read units.

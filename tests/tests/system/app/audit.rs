@@ -463,3 +463,26 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
     assert!(page.says("Only drafting so far.") && page.says("Drafted by"), "{}", page.body);
 }
+
+#[tokio::test]
+async fn a_history_shows_five_lines_and_the_rest_on_demand() {
+    let (org, browser) = member().await;
+    let draft = org.empty_draft(&org.workspace("Harbor").await, "Lease").await;
+    let cancel = json!({"action": "cancel_agreement", "agreement_id": id(&draft)});
+    let propose = async || org.post("/api/v1/proposals", &cancel).send().await.ok(201);
+    for _ in 0..3 {
+        let proposal = propose().await;
+        let declined = browser.decide(&format!("/app/proposals/{}", id(&proposal)), "decline", "").await;
+        assert_eq!(declined.status, 303, "{}", declined.body);
+    }
+    propose().await;
+
+    let page = browser.get(&format!("/app/agreements/{}", id(&draft))).await.body;
+    let (_, history) = page.split_once("id=\"acts\"").expect("a history");
+    let (history, _) = history.split_once("Show drafting").expect("drafting is not in it");
+    let (shown, more) = history.split_once("<summary>Show 2 more</summary>").expect("the two oldest of seven acts");
+    assert_eq!([shown, more].map(|lines| lines.matches("<li>").count()), [5, 2], "{history}");
+    assert!(shown.contains("<details class=\"more-acts\">"), "they are folded away: {history}");
+    let at = |did: &str| shown.find(did).unwrap_or_else(|| panic!("{did}: {shown}"));
+    assert!(at("<li>Proposed to cancel") < at("<li>Declined the cancellation"), "the newest first: {shown}");
+}

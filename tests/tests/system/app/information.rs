@@ -227,9 +227,13 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let page = live.member.get(&answers(&live, ada.participant)).await;
     assert!(page.says("Revision 2") && page.says("1 answer changed since revision 1"), "{}", page.body);
     assert_eq!(page.body.matches(">Changed</span>").count(), 1, "{}", page.body);
+    assert!(page.says("This completes the agreement."), "nothing else is left: {}", page.body);
     let accepted = judge(&live, &live.member, ada.participant, ("accept", "")).await;
     assert_eq!(accepted.status, 303, "{}", accepted.body);
-    assert!(live.member.get(&answers(&live, ada.participant)).await.says("These answers are settled"));
+    let done = live.member.get(accepted.location()).await;
+    for text in ["Answers accepted", "The agreement is completed.", "These answers are settled"] {
+        assert!(done.says(text), "{text}: {}", done.body);
+    }
     let read = live.read().await;
     assert_eq!((state(&read), &read["lifecycle"]), (&json!("cleared"), &json!("completed")));
     let found = information(&live).await;

@@ -68,6 +68,9 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
         assert!(tasks.says(text), "{text}: {}", tasks.body);
     }
     assert!(!tasks.says("Sign “Purchase agreement”"), "its step has not begun");
+    for text in [">Signed in as Ada Okafor<", &format!(">invited by {}<", live.org.name)] {
+        assert!(tasks.says(text), "{text}: {}", tasks.body);
+    }
     let approved = receipt(&ada, &ada.approve(&live.agreement, 0, 0).await).await;
     for text in ["You approved “Approval”", "I approve the step “Approval” of the agreement “Lease”", "127.0.0.1"]
     {

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use tests::Org;
 use tests::app::{Browser, Page};
+use tests::attending::Live;
 use tests::clockwork::Clockwork;
+use tests::drafts::Drafted;
 
 use super::contacts::audit_of;
 use crate::unknown_id;
@@ -136,6 +138,37 @@ async fn a_merge_rewrites_no_agreement() {
     let choice = format!("{CONTACTS}/{}/merge", id(&twin));
     assert_eq!(press(&browser, &choice, &choice, &[("contact_id", id(&ada))]).await.status, 303);
     assert_eq!(org.get(&path).send().await.ok(200), before);
+}
+
+#[tokio::test]
+async fn a_merge_rewrites_no_signature() {
+    let live = Live::new(|draft| {
+        draft.stages.drain(..1);
+    })
+    .await;
+    for (participant, name) in live.ids().into_iter().zip(["Ada Okafor", "Nora Wind"]) {
+        let signed = live.attend(participant).await.sign(&live.agreement, name).await;
+        assert_eq!(signed.status, 303, "{}", signed.body);
+    }
+    let records = async || {
+        let (org, agreement) = (&live.org, live.agreement.id().to_string());
+        let of = [agreement.clone(), live.ids()[0].to_string(), live.ids()[1].to_string()];
+        let mut stored = org.state().await;
+        stored.retain(|row| row["pk"].as_str().is_some_and(|pk| of.iter().any(|id| pk.contains(id))));
+        (live.read().await, stored, org.events().await, Drafted::of(org, &agreement).await.agreement)
+    };
+    let before = records().await;
+    let (read, stored, events, _) = &before;
+    assert_eq!((&read["lifecycle"], &read["documents"][0]["state"]), (&json!("active"), &json!("signed")));
+    assert_eq!(events.iter().filter(|event| event["type"] == "signature.completed").count(), 2);
+    assert!(!stored.is_empty(), "the agreement, and what its participants did");
+
+    let (signer, twin) = (live.agreement.participants[0].contact_id, live.org.person("Ada").await);
+    let choice = format!("{CONTACTS}/{signer}/merge");
+    assert_eq!(press(&live.member, &choice, &choice, &[("contact_id", id(&twin))]).await.status, 303);
+    let merged = live.org.get(format!("/api/v1/contacts/{signer}")).send().await.ok(200);
+    assert_eq!(merged["merged_into"], twin["id"]);
+    assert_eq!(records().await, before);
 }
 
 #[tokio::test]

@@ -103,7 +103,13 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     assert!(needed.contains(waits) && home.says("One thing needs you."), "only a member can do it: {}", home.body);
     assert!(!home.says("<h2 id=\"waiting\""), "{}", home.body);
 
+    let last = browser.get(&path(&agreement, northwind)).await;
+    assert!(last.says("This completes the agreement.") && !form.says("This completes"), "{}", last.body);
     assert_eq!(record(&browser, &path(&agreement, northwind), &PASSPORT).await.status, 303);
+    let page = browser.get(&page_of(&agreement)).await;
+    for text in ["Northwind Robotics, Inc. is verified", "The agreement is completed."] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
     let (lifecycle, after) = gate(&org, &agreement).await;
     assert_eq!((&lifecycle, &after["state"]), (&json!("completed"), &json!("cleared")));
     let completed = |event: &&Value| event["type"] == "agreement.completed";

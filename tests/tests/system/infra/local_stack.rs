@@ -177,6 +177,7 @@ async fn the_demo_names_who_did_what_and_tells_one_amount_of_a_deal() {
     }
     assert!(deal.body.contains("A member to decide about “Reserve for repairs”"), "{}", deal.body);
     assert!(deal.body.contains(">Decide about the payment</a>"), "{}", deal.body);
+    assert!(deal.body.contains("includes money to pass on"), "escrow has what the seller is owed: {}", deal.body);
     assert!(deal.body.contains("the payment “"), "its history names payments: {}", deal.body);
 }
 

@@ -9,5 +9,6 @@ mod lost_answers;
 mod schedule;
 mod sender_simulation;
 mod throttled;
+mod turns;
 mod units;
 mod vectors;

@@ -62,11 +62,12 @@ pub(crate) fn safe_of_newcomers(
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
     let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
-    let (draft, _) = draft.add_gate(
-        closing,
-        GateRule::FileUpload { participant_ids: investors, file: RequestedFile::default() },
-        now,
-    )?;
+    let file = RequestedFile {
+        title: Some(label("LLC resolution")?),
+        help: Note::parse("The resolution that authorizes this investment, as a PDF.").ok(),
+        review: false,
+    };
+    let (draft, _) = draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors, file }, now)?;
     let (draft, funding) = draft.add_stage(label("Funding")?, BTreeSet::new(), now)?;
     await_payment(&draft, funding, 0, now)
 }

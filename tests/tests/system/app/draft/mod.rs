@@ -425,8 +425,12 @@ async fn a_new_contact_becomes_a_participant_in_one_press() {
     let desk = Desk::new().await;
     let page = desk.begin("blank", &[]).await;
     let path = format!("{page}/participants");
+    desk.org.person("Aaron").await;
     let shown = desk.browser.get(&path).await;
-    assert!(shown.says("In this workspace") && shown.says(">A new contact</label>"), "{}", shown.body);
+    let order =
+        ["In this workspace</h2>", ">Ada<", ">Ben<", "Other contacts</h2>", ">Aaron<", ">A new contact</label>"];
+    let places = order.map(|text| shown.body.find(text).unwrap_or_else(|| panic!("{text}: {}", shown.body)));
+    assert!(places.is_sorted(), "the workspace’s people come first: {}", shown.body);
 
     let nameless = desk.send(&path, &[("contact_id", "new"), ("kind", "llc"), ("email", "lea@quai")]).await;
     assert_eq!(nameless.status, 422);

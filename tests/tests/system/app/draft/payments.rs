@@ -362,6 +362,9 @@ async fn the_review_shows_the_payments_and_what_became_of_them_since_the_proposa
     assert_eq!(desk.browser.get(&payment).await.status, 303, "its terms never change again");
     let late = desk.send(&payment, &changed).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
+    let movement = format!("/app/money/movements/{}", payment.rsplit('/').next().expect("an id"));
+    let shown = desk.browser.get(&movement).await;
+    assert!(shown.says("Not set up yet") && shown.says("<li>Added by Maren Holt<"), "{}", shown.body);
 
     let FormCopy { name: form, id: copy } = desk.copy();
     assert_eq!(desk.send(&format!("{page}/duplicate"), &[("copy", &form)]).await.status, 303);

@@ -403,10 +403,15 @@ async fn evidence_to_review_is_opened_from_the_header_of_its_deal() {
 async fn a_deal_of_ten_payments_shows_five_and_the_others_on_demand() {
     let deal = Deal::new().await;
     let draft = deal.org.ready_draft("Ten payments", |draft| draft.stages.truncate(1)).await;
+    let mut last = None;
     for number in 0..10 {
         let purpose = format!("Installment {number:02}");
-        deal.org.payment(draft.id(), PaymentTerms { ..terms(&draft, &purpose, "INV-1") }).await;
+        last = Some(deal.org.payment(draft.id(), PaymentTerms { ..terms(&draft, &purpose, "INV-1") }).await);
     }
+    let with_payments = Drafted::of(&deal.org, &draft.id().to_string()).await.agreement;
+    let rule = GateRule::MovementReconciled { movement_id: last };
+    let (after, _) = with_payments.add_gate(draft.stages[0].id, rule, with_payments.updated_at).expect("a gate");
+    deal.org.edit(&after).await;
     deal.org.decide_at_once(&deal.people[0], draft.id(), ProposalAction::PublishAgreement).await;
     let body = text(&deal.maren.get(&format!("/app/agreements/{}", draft.id())).await);
     let (_, section) = body.split_once("<h2 id=\"payments\">").expect("payments");
@@ -414,4 +419,6 @@ async fn a_deal_of_ten_payments_shows_five_and_the_others_on_demand() {
     let folded = folded.split("</details>").next().unwrap_or_default();
     let count = |part: &str| part.matches(">Installment ").count();
     assert_eq!((count(open), count(folded)), (5, 5), "{section}");
+    let (first, _) = open.split_once("</li>").expect("a payment");
+    assert!(first.contains(">Installment 09<"), "what the step waits for comes first: {section}");
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use shared::domain::agreement::Label;
 use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::agreement::{Agreement, Label};
 use shared::domain::ids::FieldId;
+use shared::domain::money::{Currency, Money};
+use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::ProposalAction;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, link_of};
@@ -12,7 +14,7 @@ use tests::drafts::Drafted;
 use tests::log;
 use tests::payments::terms;
 
-use super::{ABA, CLAIM, Deal, IBAN, assert_says, evidence, path, read_out, send, submit, text};
+use super::{ABA, CLAIM, Deal, IBAN, assert_says, evidence, path, publish_with, read_out, send, submit, text};
 use tests::Org;
 
 #[tokio::test]
@@ -56,6 +58,26 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
         &["Money may be on its way to the earlier account", "The instructions changed while money was on its way"],
     );
     assert_eq!(deal.read().await["exception_reason"], "instructions_changed");
+}
+
+#[tokio::test]
+async fn what_is_usual_in_the_currency_is_asked_for_first() {
+    let deal = Deal::new().await;
+    let euros = Money::new(25_000_000, Currency::parse("EUR").expect("a currency")).expect("an amount");
+    let in_euros = |draft: &Agreement| PaymentTerms { money: Some(euros), ..terms(draft, "Deposit", "INV-118") };
+    let (_, in_euros) = publish_with(&deal.org, &deal.people[0], "Quay purchase", in_euros).await;
+    let kind = |kind: &str, is_chosen: bool| {
+        format!("value=\"{kind}\" type=\"radio\"{}>", if is_chosen { " checked" } else { "" })
+    };
+    let [code, number] = ["BIC or routing number", "IBAN or account number"].map(|label| format!(">{label}</label>"));
+    for (payment, order) in [
+        (deal.id, [kind("aba", true), kind("iban", false), code.clone(), number.clone()]),
+        (in_euros, [kind("iban", true), kind("aba", false), number, code]),
+    ] {
+        let form = deal.maren.get(&format!("{}/instructions", path(payment))).await;
+        let place = |part: &String| form.body.find(part).unwrap_or_else(|| panic!("{part}: {}", form.body));
+        assert!(order.iter().map(place).is_sorted(), "{order:?}: {}", form.body);
+    }
 }
 
 #[tokio::test]

@@ -52,3 +52,14 @@ async fn the_safe_act_comes_first_where_fraud_is_suspected() {
     let card = first(&page);
     assert!(card.contains("Send again") && !card.contains(">Cancel payment</button>"), "{card}");
 }
+
+#[tokio::test]
+async fn home_says_who_cancelled_which_payment_and_how_much_it_was() {
+    let deal = Deal::new().await;
+    deal.done(&deal.maren, "cancel", &[("reason", "The deal is off")]).await;
+    let home = text(&deal.kim.get("/app").await);
+    let (_, changes) = home.split_once("<h2 id=\"changes\"").expect("the latest changes");
+    let payment = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", deal.path());
+    let said = format!("Maren Holt cancelled <span>{payment}</span>");
+    assert!(changes.contains(&said), "{said}: {changes}");
+}

@@ -305,4 +305,5 @@ async fn a_deals_page_opens_with_what_is_owed_claimed_and_proven() {
     let proof = deal.file(&deal.maren, "receiving_bank_notification", "100,000.00", "TRN 7741").await;
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &proof).await).await;
     assert_eq!(figures().await, [all, "$150,000.00 USD", "$150,000.00 USD", "$100,000.00 USD"]);
+    assert!(!deal.maren.get(&deal.of_agreement()).await.says("money to pass on"));
 }

@@ -16,6 +16,7 @@ use shared::domain::time_scale::TimeScale;
 use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use tests::memory::Memory;
+use tokio::time::Instant;
 use webhook_sender::{Failure, Handled, Sender};
 
 use world::{Message, Shaken, ShakenKeys, State, Subscriber, Trouble, World, moment};
@@ -84,6 +85,7 @@ impl History {
             random,
             trouble,
             now: BEGIN,
+            begun: Instant::now(),
             skew: 0,
             messages: Vec::new(),
             subscribers: HashMap::new(),

@@ -24,9 +24,10 @@ use shared::webhook::client::AttemptResult;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tests::memory::Memory;
+use tokio::time::Instant;
 use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
-use super::{CLAIM, MINUTE, SECOND, VISIBILITY, WAITS};
+use super::{BEGIN, CLAIM, MINUTE, SECOND, VISIBILITY, WAITS};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
@@ -53,6 +54,7 @@ pub struct State {
     pub random: fastrand::Rng,
     pub trouble: Trouble,
     pub now: i64,
+    pub begun: Instant,
     pub skew: i64,
     pub messages: Vec<Message>,
     pub subscribers: HashMap<EventId, Subscriber>,
@@ -206,6 +208,12 @@ impl Clock for World {
         moment(self.state().clock())
     }
 
+    fn instant(&self) -> Instant {
+        let state = self.state();
+        let passed = u64::try_from(state.now - BEGIN).expect("time passes");
+        state.begun + Duration::from_millis(passed)
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         let until = self.state().now + i64::try_from(duration.as_millis()).expect("a short sleep");
         Box::pin(self.rest(until))
@@ -290,13 +298,17 @@ impl DeliveryStore for Shaken {
         claim: Claim,
         now: Timestamp,
     ) -> Result<Option<Versioned<Delivery>>, StoreError> {
-        let claimed = self.world.store(wake, self.memory.claim(wake, claim, now)).await?;
-        if claimed.is_some() {
-            let mut state = self.world.state();
-            let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
-            subscriber.claimed_at = now.unix_ms();
-        }
-        Ok(claimed)
+        // Also of a claim whose answer is lost: the sender finds that it has it.
+        let claiming = async {
+            let claimed = self.memory.claim(wake, claim, now).await?;
+            if claimed.is_some() {
+                let mut state = self.world.state();
+                let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
+                subscriber.claimed_at = now.unix_ms();
+            }
+            Ok(claimed)
+        };
+        self.world.store(wake, claiming).await
     }
 
     async fn load(
@@ -374,12 +386,13 @@ impl Shaken {
         let took = i64::try_from(last.duration_ms).expect("a short attempt");
         let mut state = self.world.state();
         let keeps_time = state.trouble.jump <= 0.0;
-        let skew = state.skew;
+        let (now, skew) = (state.now, state.skew);
         let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
         // If the clock is set meanwhile, an attempt may seem longer or shorter than it was.
         let ended = last.at.unix_ms() + if keeps_time { took } else { 0 };
         subscriber.earliest = if keeps_time { ended + wait } else { after.due_at().expect("it waits").unix_ms() };
-        subscriber.latest = ended - skew + wait + wait / 10 + MINUTE;
+        // What was recorded late, by a process that stood still, may be due already.
+        subscriber.latest = (ended - skew + wait + wait / 10).max(now) + MINUTE;
     }
 }
 
