@@ -54,7 +54,7 @@ pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// entries in the logs of six lists (agreements, their documents, proposals, movements, obligations, funding items).
 pub const CALL_ITEMS_MAX: usize = 10;
 /// Items of one event: the event, and its entry on the due index. Decision: events of a transaction don't share an entry,
-/// since each is relayed, throttled and taken off by itself, and the largest transactions have room.
+/// since each is relayed, throttled and taken off on its own, and the largest transactions have room.
 pub const EVENT_ITEMS: usize = 2;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
