@@ -39,7 +39,7 @@ test: ## Unit tests, system tests against the local stack, and a walk through th
 test-all: ## All tests, as CI runs them: with those below, lints, and a function built for Lambda
 	scripts/test-all
 
-test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check
+test-browser: ## The app in Chromium: each page on a desktop and a phone, with an accessibility check; in all views with FULL=1
 	scripts/test-browser
 
 test-aws: ## What depends on AWS against DynamoDB Local and an emulator of the rest, or AWS_ENDPOINT_URL; all with FULL=1
@@ -55,7 +55,7 @@ fuzz: ## Files of strangers, changed at random: ten minutes for each kind, or SE
 	COUNTERSIGN_FUZZ_SECONDS=$(or $(SECONDS),600) scripts/test -p fuzz
 
 load: ## Fifty organizations at once on the local stack: SECONDS (300) beside a flood, then twice that in simulated time
-	SECONDS=$(or $(SECONDS),300) cargo run -p tests --no-default-features --bin load
+	SECONDS=$(or $(SECONDS),300) cargo run --release -p tests --no-default-features --bin load
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
 check: ## Format, wording, the template, lints, documentation, dependencies

@@ -160,18 +160,19 @@ fn sources() -> BTreeMap<String, String> {
     sources_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
 }
 
-/// The sources below a folder, with their modules. Modules of tests may use anything, and are left out.
-fn sources_below(root: &Path) -> BTreeMap<String, String> {
-    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(&path, files);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            walk(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
         }
     }
+}
+
+/// The sources below a folder, with their modules. Modules of tests may use anything, and are left out.
+fn sources_below(root: &Path) -> BTreeMap<String, String> {
     let mut files = Vec::new();
     walk(root, &mut files);
     let read = |file: &PathBuf| (module(root, file), fs::read_to_string(file).expect("a source"));
@@ -236,6 +237,65 @@ fn no_function_depends_on_another() {
         let used = dependencies.lines().filter_map(|line| line.split(['.', ' ']).next());
         let found: Vec<&str> = used.filter(|used| names.contains(*used)).collect();
         assert!(found.is_empty(), "{name} depends on {found:?}");
+    }
+}
+
+/// Where a manifest builds no tests, one would never run; where it builds some for nothing, CI waits.
+#[test]
+fn tests_are_built_where_there_are_any() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let apart = ["tests", "tests/fuzz", "tests/hello"].map(|folder| root.join(folder).join("src"));
+    for sources in crates().into_iter().chain(apart) {
+        let name = sources.display();
+        let manifest = fs::read_to_string(sources.with_file_name("Cargo.toml")).expect("a manifest");
+        let sections =
+            |kind: &str| manifest.split("\n[").filter(|section| section.starts_with(kind)).collect::<Vec<_>>();
+        let leaves_out = |section: &&&str, what: &str| section.contains(&format!("\n{what} = false"));
+        let mut files = Vec::new();
+        walk(&sources, &mut files);
+        let read = |file: &PathBuf| fs::read_to_string(file).expect("a source");
+        let is_program = |file: &PathBuf| *file == sources.join("main.rs") || file.starts_with(sources.join("bin"));
+        let mains: Vec<String> = files.iter().filter(|file| is_program(file)).map(read).collect();
+        let of_main = |file: &PathBuf| {
+            let module = file.file_stem().and_then(OsStr::to_str).map(|stem| format!("mod {stem};"));
+            is_program(file) || mains.iter().any(|main| main.lines().any(|line| Some(line) == module.as_deref()))
+        };
+        let (of_programs, of_library): (Vec<_>, Vec<_>) = files.iter().partition(|file| of_main(file));
+        let has_test = |file: &&PathBuf| {
+            read(file).lines().map(str::trim_start).any(|line| line == "#[test]" || line.starts_with("#[tokio::test"))
+        };
+        let has_example = |file: &&PathBuf| read(file).lines().any(|line| line.trim_start().starts_with("/// ```"));
+
+        let is_root =
+            |file: &&PathBuf| file.ends_with("main.rs") || file.parent() == Some(sources.join("bin").as_path());
+        let programs = of_programs.iter().filter(|file| is_root(file)).count();
+        let without_tests = sections("[bin]]").iter().filter(|section| leaves_out(section, "test")).count();
+        assert_eq!(programs, without_tests, "{name}: each program has a section with `test = false`");
+        assert!(!of_programs.iter().any(&has_test), "{name}: a program has a test, which never runs");
+        if sources.join("lib.rs").is_file() {
+            let builds = |what| !sections("lib]").iter().any(|section| leaves_out(&section, what));
+            let has_tests = of_library.iter().any(has_test);
+            assert_eq!(builds("test"), has_tests, "{name}: `test = false` is set if the library has no tests");
+            let has_examples = of_library.iter().any(has_example);
+            assert_eq!(builds("doctest"), has_examples, "{name}: `doctest = false` is set if it has no examples");
+        }
+    }
+}
+
+/// One that is missing compiles for much longer.
+#[test]
+fn our_crates_are_compiled_without_optimization_or_for_speed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("a manifest");
+    let (_, members) = manifest.split_once("members = [").expect("members");
+    let (_, levels) = manifest.split_once("[profile.dev.package]").expect("levels");
+    let levels: Vec<&str> = levels.lines().take_while(|line| !line.starts_with('[')).collect();
+    let members: Vec<&str> =
+        members.lines().skip(1).map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\",")).collect();
+    assert!(members.len() > 20, "the members are found: {members:?}");
+    for member in members {
+        let name = member.rsplit('/').next().unwrap_or_default();
+        assert!(levels.iter().any(|line| line.starts_with(&format!("{name} = "))), "{name} has a level");
     }
 }
 

@@ -260,7 +260,7 @@ impl Stack {
     }
 
     fn start(options: Options, own_dir: Option<TempDir>) -> Self {
-        Self::start_with(Options { port: 0, seed: Seed::Empty, ..options }, own_dir)
+        Self::start_with(Options { port: 0, seed: Seed::Nothing, ..options }, own_dir)
     }
 
     fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {

@@ -3,11 +3,11 @@
 //! Decision: the scan is for members and its signer, and only a download: the file is foreign, only its format checked.
 
 use askama::Template;
-use pages::agreement_summary::size;
 use pages::done::{redirect_with, redirect_with_notice, with_notice};
 use pages::fields::{Fields, read_day, read_signatory};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
+use pages::paper_refusals::refusal;
 use pages::response::PageResponse;
 use pages::second_members::why_alone;
 use pages::uploads::{keep_file, scan};
@@ -295,36 +295,6 @@ fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, 
     }
 }
 
-fn refusal(refused: NotRecorded) -> Notice {
-    let line = match refused {
-        NotRecorded::NotActive(_) => "The agreement is no longer active.",
-        NotRecorded::Unknown => "The agreement has no such document.",
-        NotRecorded::Done => "The document is signed already.",
-        NotRecorded::Declined => "A participant has declined. Reopen the condition first.",
-        NotRecorded::NotAsked => "The agreement does not ask for this signature now.",
-        NotRecorded::Replaced => "The document has changed since this page was shown. Compare the paper with it again.",
-        NotRecorded::Unsigned => "The scan is the document itself, which nobody has signed.",
-        NotRecorded::OtherBlocks => {
-            "The places to sign have changed since this page was shown. Compare the paper with them again."
-        }
-        NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
-        NotRecorded::TooMany => {
-            "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
-        }
-        NotRecorded::NoRoom => {
-            let most = size(limits::BUNDLE_FILE_BYTES_MAX);
-            let line = format!(
-                "The files of this agreement would have more than {most} together, which its evidence can’t hold. Make the scan smaller."
-            );
-            return Notice::bad("Nothing was recorded", line);
-        }
-        NotRecorded::TooManyWaiting => {
-            "Too many paper signatures in this agreement need confirmation. Confirm or reject some of them first."
-        }
-    };
-    Notice::bad("Nothing was recorded", line)
-}
-
 fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSignatureId), Error> {
     Ok((request.path_id("id")?, request.path_id("participant")?, request.path_id("paper")?))
 }
@@ -371,17 +341,4 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
     let record = participants::record(scope, id, participant).await?;
     let found = record.papers.iter().find(|found| found.id == paper).ok_or_else(Error::not_found)?;
     Ok(scan(request, scope.org(), &found.scan).await?.showing([id.uuid(), participant.uuid(), paper.uuid()]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_limit_says_what_helps() {
-        let line = |refused| refusal(refused).lines.join(" ");
-        assert!(line(NotRecorded::TooManyWaiting).contains("Confirm or reject"));
-        let most = line(NotRecorded::TooMany);
-        assert!(most.contains("rejected ones included") && !most.contains("Confirm"), "{most}");
-    }
 }

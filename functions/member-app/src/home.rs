@@ -343,11 +343,6 @@ fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     (text::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
-fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
-    let waited_s = (now.unix_ms() - since.unix_ms()) / 1000;
-    (waited_s >= limits::STUCK_AFTER_S).then(|| (format!("Stuck for {} days", waited_s / (24 * 3600)), "amber"))
-}
-
 impl Item {
     fn new(urgency: Urgency, url: String, title: &str, detail: String) -> Self {
         Self {
@@ -479,7 +474,7 @@ impl Item {
             None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
             None => {
                 let to_review = wait.to_review.map(|what| (what.to_owned(), "amber"));
-                (("since", wait.since), to_review.or_else(|| stuck(now, wait.since)))
+                (("since", wait.since), to_review.or_else(|| Some((text::stuck(now, wait.since)?, "amber"))))
             }
         };
         Self { urgency, at: Some(wait.since), when: Some(when), badge, ..Self::of_agreement(queued, wait.on) }
@@ -599,18 +594,5 @@ impl ProposalRow {
             actor,
             at: at.into(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_waits_for_a_week_is_stuck() {
-        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
-        let since = |days: i64| now.plus_seconds(-days * 24 * 3600);
-        assert_eq!(stuck(now, since(6)), None);
-        assert_eq!(stuck(now, since(9)), Some(("Stuck for 9 days".to_owned(), "amber")));
     }
 }

@@ -279,20 +279,3 @@ pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Erro
     code.succeeded().await;
     Ok(redirect.into())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_qr_code_has_its_quiet_zone_and_one_path() {
-        let secret = TotpSecret::parse("GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ").expect("a secret");
-        let qr = Qr::new(&secret.expose_as_address("ada@okafor.example")).expect("a code");
-        // The finder pattern in the corner: seven dark modules after the quiet zone.
-        assert!(qr.path.starts_with("M4 4h7v1h-7z"), "{}", qr.path);
-        assert_eq!((qr.size - 2 * Qr::QUIET - 17) % 4, 0);
-        let reach = |command: &str| command.split(' ').next().and_then(|x| x.parse::<i32>().ok()).unwrap_or_default();
-        assert!(qr.path.split('M').all(|run| reach(run) < qr.size - Qr::QUIET));
-        assert!(Qr::new(&secret.expose_as_address(&format!("{}@b.example", "é".repeat(120)))).is_some());
-    }
-}

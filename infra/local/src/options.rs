@@ -89,6 +89,9 @@ pub enum Seed {
     Demo,
     /// Organizations, members and tokens, nothing else
     Empty,
+    /// Nothing: a test has organizations of its own, and need not wait for the hashes of members' passwords
+    #[value(skip)]
+    Nothing,
 }
 
 /// The place of the records.

@@ -13,6 +13,7 @@ use crate::domain::proposal::{Proposal, ProposalAction, Subject};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::workspace::Workspace;
+use crate::limits;
 use crate::text::reader::Shown as _;
 
 /// A proposal's `summary_sentence`.
@@ -222,6 +223,13 @@ pub fn time_left(now: Timestamp, until: Timestamp) -> String {
     }
 }
 
+/// How long something has waited, if that is [`limits::STUCK_AFTER_S`] or longer.
+#[must_use]
+pub fn stuck(now: Timestamp, since: Timestamp) -> Option<String> {
+    let waited_s = (now.unix_ms() - since.unix_ms()) / 1000;
+    (waited_s >= limits::STUCK_AFTER_S).then(|| format!("Stuck for {} days", waited_s / (24 * 3600)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,5 +348,13 @@ mod tests {
                 "2 days, 2 hours left",
             ]
         );
+    }
+
+    #[test]
+    fn what_waits_for_a_week_is_stuck() {
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let since = |days: i64| now.plus_seconds(-days * 24 * 3600);
+        assert_eq!(stuck(now, since(6)), None);
+        assert_eq!(stuck(now, since(9)).as_deref(), Some("Stuck for 9 days"));
     }
 }

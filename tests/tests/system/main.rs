@@ -16,6 +16,10 @@ mod mcp;
 mod store;
 mod webhooks;
 
+/// As in the local stack: a test's own stack runs in its process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const STACK: &str = env!("CARGO_BIN_EXE_stack");
 
 fn unknown_id() -> String {

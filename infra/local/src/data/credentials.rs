@@ -17,7 +17,7 @@ const FILE: &str = "credentials.json";
 /// A start replaces tokens that expire within this many seconds.
 const RENEW_BEFORE_EXPIRY_S: i64 = 24 * 3600;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Credentials {
     pub(crate) organizations: Vec<OrganizationCredentials>,
 }

@@ -22,13 +22,18 @@ pub(crate) async fn create(
     files: &dyn FileStore,
     progress: fn(&str),
 ) -> Result<Credentials, StartError> {
-    progress("Setting up two organizations, their members and tokens");
-    // A table elsewhere may have other stacks' members with the same addresses but for the tag.
-    let email_tag = match options.store {
-        StoreAt::Embedded => None,
-        StoreAt::Endpoint { .. } => Some(organizations::random_secret(2)?),
+    let credentials = match options.seed {
+        Seed::Nothing => Credentials::default(),
+        Seed::Demo | Seed::Empty => {
+            progress("Setting up two organizations, their members and tokens");
+            // A table elsewhere may have other stacks' members with the same addresses but for the tag.
+            let email_tag = match options.store {
+                StoreAt::Embedded => None,
+                StoreAt::Endpoint { .. } => Some(organizations::random_secret(2)?),
+            };
+            organizations::create(store, email_tag.as_deref(), Timestamp::now()).await?
+        }
     };
-    let credentials = organizations::create(store, email_tag.as_deref(), Timestamp::now()).await?;
     if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
         progress(&format!("Adding four deals to {}", first.name));
         let demo = Demo { functions, store, files, organization: first };

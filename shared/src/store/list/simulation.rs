@@ -10,6 +10,7 @@
 mod reading;
 
 use std::collections::{BTreeMap, HashSet};
+use std::iter;
 
 use fastrand::Rng;
 use uuid::Uuid;
@@ -398,25 +399,32 @@ fn every_list_has_what_was_acknowledged_before_it_began() {
     }
 }
 
+/// A seed that is known to expose each defect, which is tried first: some show in one history of many thousands.
+const KNOWN_SEEDS: [(Defect, u64); 14] = [
+    (Defect::ShortWindow, 45),
+    (Defect::NoWindow, 26),
+    (Defect::NoVersions, 11),
+    (Defect::NoDeletionsKept, 68_765),
+    (Defect::StampsMayFall, 17_227),
+    (Defect::FilesAsOfStoring, 35),
+    (Defect::FilesOfAnyAge, 3_344),
+    (Defect::RowsAreUndivided, 0),
+    (Defect::LogIsUndivided, 0),
+    (Defect::MarksAfterWrites, 2),
+    (Defect::DeletionsInOnePlace, 3_744),
+    (Defect::NoLogAfterPass, 10),
+    (Defect::LateRepeatsNotLogged, 201),
+    (Defect::LateEntriesUnread, 201),
+];
+
 #[test]
 fn each_part_of_the_protocol_is_needed() {
-    for defect in [
-        Defect::ShortWindow,
-        Defect::NoWindow,
-        Defect::NoVersions,
-        Defect::NoDeletionsKept,
-        Defect::StampsMayFall,
-        Defect::FilesAsOfStoring,
-        Defect::FilesOfAnyAge,
-        Defect::RowsAreUndivided,
-        Defect::LogIsUndivided,
-        Defect::MarksAfterWrites,
-        Defect::DeletionsInOnePlace,
-        Defect::NoLogAfterPass,
-        Defect::LateRepeatsNotLogged,
-        Defect::LateEntriesUnread,
-    ] {
-        let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
-        assert!(fault.is_some(), "{defect:?} is not found");
+    for (defect, known) in KNOWN_SEEDS {
+        let mut seeds = iter::once(known).chain(0..100_000);
+        let exposed = seeds.find(|seed| run(*seed, defect).is_err());
+        assert!(exposed.is_some(), "{defect:?} is not found");
+        if exposed != Some(known) {
+            println!("Seed {} exposes {defect:?}", exposed.unwrap_or_default());
+        }
     }
 }

@@ -261,6 +261,15 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
     let secret = key_on(&page).expect("a key");
     let qr = page.body.split_once("<svg class=\"qr\"").expect("a QR code").1;
     assert!(qr.contains("role=\"img\" aria-label=\"QR code") && page.says("<path fill=\"#fff\" d=\"M0 0h"));
+    // The finder pattern in the corner, seven dark modules, begins after the quiet zone of four, which scanners need.
+    let between = |before, after| qr.split_once(before).and_then(|(_, rest)| rest.split_once(after)).expect(before).0;
+    let size: usize = between("viewBox=\"0 0 ", " ").parse().expect("a size");
+    let path = between("fill=\"#000\" d=\"M", "\"");
+    assert!((size - 8 - 17).is_multiple_of(4) && path.starts_with("4 4h7v1h-7z"), "{size} {path}");
+    for run in path.split('M') {
+        let x: usize = run.split_once(' ').expect("a point").0.parse().expect("a number");
+        assert!((4..size - 4).contains(&x), "{run}");
+    }
     assert_eq!(page.headers["cache-control"], "no-store");
     let another = TotpSecret::generate().unwrap();
     let step = step();
