@@ -305,9 +305,11 @@ export async function attend({ page, base }, { link }, consents) {
 // Where a member records a participant's signature on paper in the first document.
 const paperForm = ({ access }, { documents: [{ id }] }) => access.replace(/access$/, `paper/${id}`);
 
-// Records a signature on paper.
-export async function recordPaper({ page, base }, participant, agreement) {
-  await page.goto(base + paperForm(participant, agreement));
+// Records a signature on paper, which another member is to confirm, unless that has been done.
+async function recordPaper(_, { recorder: { page, base }, signer, grant }) {
+  await page.goto(base + signer.access);
+  if (await page.getByText('Download scan').count() > 0) return;
+  await page.goto(base + paperForm(signer, grant));
   await fillPaper(page, Buffer.from('%PDF-1.7\n%%EOF'));
 }
 
@@ -501,7 +503,9 @@ const sendEmpty = (label) => async (page) => {
 const rejectWithoutReason = async (page) => { await page.locator('summary', { hasText: 'Reject…' }).click(); await press('Reject')(page); };
 
 // Confirms a signature on paper that another member recorded, unless that has been done.
-async function confirmPaper(_, { admin: { page, base }, signer }) {
+async function confirmPaper(stack, made) {
+  await recordPaper(stack, made);
+  const { admin: { page, base }, signer } = made;
   await page.goto(base + signer.access);
   const confirm = page.getByRole('button', { name: /^Confirm paper signature/ });
   if (await confirm.count() === 0) return;
@@ -661,7 +665,7 @@ export const SCENES = [
   { name: 'Payment, rejected without a reason', path: ofPayment('toReview'), act: async (page) => { await page.locator('.track.proof summary', { hasText: 'Reject evidence…' }).click(); await page.locator('.track.proof button:text-is("Reject evidence")').click(); }, status: 422, has: 'textarea[aria-invalid=true]' },
   { name: 'Payment, confirmed', path: ofPayment('confirmed'), says: ['Confirmed received', 'Nothing is left to do', 'It rests on the recipient’s own confirmation'], has: '.track.proof li.accepted', lacks: '.track.claim .green' },
   { name: 'Payment, exception', path: ofPayment('exception'), says: ['Suspected fraud', 'unless you are sure that it is genuine', 'Resolve…', 'Record return…'], has: '.first button:text-is("Cancel payment")' },
-  { name: 'Payment, resolved without a choice', path: ofPayment('exception'), act: sendEmpty('Resolve'), status: 422, says: 'How it goes on must be chosen' },
+  { name: 'Payment, resolved without a choice', path: ofPayment('exception'), act: sendEmpty('Resolve'), status: 422, says: 'What happens next must be chosen' },
   { name: 'Payment, returned', path: ofPayment('returned'), says: ['the money came back', 'account closed'] },
   { name: 'Payment, cancelled', path: ofPayment('cancelled'), says: ['this payment was cancelled', 'No parking space is needed.'] },
   { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
@@ -714,14 +718,16 @@ export const SCENES = [
   { name: 'Participant, completed with evidence', as: 'finished', path: ({ finished }) => `/app/parts/${finished.participant}`, says: ['Finished documents', 'Certificate of completion', 'Signed by you'], has: 'a[href$="/certificate"]' },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Reissue link…', 'Last visit', 'Sign “Grant agreement”', 'anyone who has it can act there'], has: 'button:text-is("Show link")', lacks: '#link' },
   { name: 'Participant, for members, link shown', path: ({ signer }) => signer.access, act: press('Show link'), says: ['Personal link', 'This page shows it for two minutes'], has: 'a[href^="mailto:"]' },
-  { name: 'Paper signature, to confirm', path: ({ signer }) => signer.access, says: ['Signatures on paper', 'Download scan', 'Confirming signs “Grant agreement” for Priya Raman', 'Reject…'], has: '.badge:text-is("To confirm")' },
-  { name: 'Paper signature, of oneself', as: 'member', path: ({ signer }) => signer.access, says: ['You recorded it, so another member has to confirm it'], lacks: 'button:text-is("Confirm paper signature")' },
-  { name: 'Paper signature, rejection refused', path: ({ signer }) => signer.access, act: rejectWithoutReason, status: 422, has: 'textarea[name=reason][aria-invalid=true]' },
-  { name: 'Paper signature, form', path: ({ signer, grant }) => paperForm(signer, grant), says: ['signed by Priya Raman in this place', 'Date signed', 'another member confirms it'], has: 'button:text-is("Record paper signature")' },
-  { name: 'Paper signature, refused', path: ({ signer, grant }) => paperForm(signer, grant), act: press('Record paper signature'), status: 422, says: 'How it came must', has: '#day[aria-invalid=true]' },
-  { name: 'Paper signature, same pages', path: ({ signer, grant }) => paperForm(signer, grant), act: fillUnsigned, status: 422, says: 'It is signed, although its pages are those of the document', has: '#is_signed[aria-invalid=true]' },
-  { name: 'Paper signature, on Home', path: '/app', says: ['Paper signature', 'Signature of Priya Raman on “Grant agreement”'] },
-  { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
+  { name: 'Paper signature, to confirm', before: recordPaper, path: ({ signer }) => signer.access, says: ['Signatures on paper', 'Download scan', 'Confirming signs “Grant agreement” for Priya Raman', 'Reject…'], has: '.badge:text-is("To confirm")' },
+  { name: 'Paper signature, of oneself', before: recordPaper, as: 'member', path: ({ signer }) => signer.access, says: ['You recorded it, so another member has to confirm it'], lacks: 'button:text-is("Confirm paper signature")' },
+  { name: 'Paper signature, rejection refused', before: recordPaper, path: ({ signer }) => signer.access, act: rejectWithoutReason, status: 422, has: 'textarea[name=reason][aria-invalid=true]' },
+  { name: 'Paper signature, form', before: recordPaper, path: ({ signer, grant }) => paperForm(signer, grant), says: ['signed by Priya Raman in this place', 'Date signed', 'another member confirms it'], has: 'button:text-is("Record paper signature")' },
+  { name: 'Paper signature, refused', before: recordPaper, path: ({ signer, grant }) => paperForm(signer, grant), act: press('Record paper signature'), status: 422, says: 'How it came must', has: '#day[aria-invalid=true]' },
+  { name: 'Paper signature, same pages', before: recordPaper, path: ({ signer, grant }) => paperForm(signer, grant), act: fillUnsigned, status: 422, says: 'It is signed, although its pages are those of the document', has: '#is_signed[aria-invalid=true]' },
+  { name: 'Paper signature, on Home', before: recordPaper, path: '/app', says: ['Paper signature', 'Signature of Priya Raman on “Grant agreement”'] },
+  { name: 'Paper signature, to be confirmed, to its participant', before: recordPaper, as: 'signer', path: part(''), says: ['“Grant agreement”, signed on paper', 'You can sign on screen instead', 'On paper, to be confirmed'], lacks: '.tasks .button.primary' },
+  { name: 'Paper signature, to be confirmed, its document', before: recordPaper, as: 'signer', path: part(toSign), says: ['Your signature on paper', 'You can sign below instead', 'You · Signed on paper, to be confirmed'], has: '#signature' },
+  { name: 'Paper signature, on the agreement', before: recordPaper, path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
   { name: 'Agreement, half-way', tall: 1800, path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed the document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
@@ -775,7 +781,7 @@ export const SCENES = [
   { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
   { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later, or name them below'] },
   { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },
-  { name: 'New agreement, own templates', path: '/app/agreements/new', says: ['Your templates', 'Berth lease', 'Templates of Countersign', 'Two-party signature'], has: 'a[aria-label="Details of Berth lease"]' },
+  { name: 'New agreement, own templates', path: '/app/agreements/new', says: ['Your templates', 'Berth lease', 'Countersign templates', 'Two-party signature'], has: 'a[aria-label="Details of Berth lease"]' },
   { name: 'New agreement, no own template', as: 'colleague', path: '/app/agreements/new', says: 'Templates of your own appear here', lacks: '#own' },
   { name: 'New agreement, from an own template', path: ({ template }) => `/app/agreements/new?template=${template.split('/').at(-1)}`, says: ['A template of your organization', 'Approver 1', 'Approver 2', 'An obligation is left out while nobody owes it'] },
   { name: 'Template, to keep', path: ({ berthLive }) => `${agreement(berthLive)}/template`, says: ['Roles in place of people', `Role of ${TENANT}`, '1 obligation is not kept'], has: 'input[value="Approver 1"]' },
@@ -835,7 +841,7 @@ export const SCENES = [
   { name: 'Proposals, filtered', path: '/app/proposals?action=cancel_agreement&state=pending', says: 'Show all proposals' },
   { name: 'Proposals, none', as: 'colleague', path: '/app/proposals', says: 'No proposals yet' },
   { name: 'Agreements', path: '/app/agreements', says: ['Schedule 51', 'Counterparties'] },
-  { name: 'Agreements, active', path: '/app/agreements?lifecycle=active', says: 'Step ', lacks: '.badge.red' },
+  { name: 'Agreements, active', path: '/app/agreements?lifecycle=active', says: 'Step ', lacks: '.state .badge.red' },
   { name: 'Agreements, nothing found', path: '/app/agreements?search=nothing+like+this', says: 'Nothing matches' },
   { name: 'Agreements, none', as: 'colleague', path: '/app/agreements', says: 'No agreements yet' },
   { name: 'Contacts', path: '/app/contacts', says: ['Juniper Seed Fund II, LP', 'Add a contact'], has: 'a:text-is("Import a CSV file")' },
@@ -954,8 +960,8 @@ export const SCENES = [
   // What comes here changes what the scenes above show.
   { name: 'Paper signature, counts', before: confirmPaper, path: ({ signer }) => signer.access, says: ['Signed on paper', 'Confirmed by', 'Recorded by'], lacks: 'button:text-is("Confirm paper signature")' },
   { name: 'Paper signature, counts, on the agreement', path: ({ grant }) => agreement(grant), says: 'Priya Raman signed on paper on 20 Nov 2026' },
-  { name: 'Paper signature, to its participant', as: 'signer', path: part(''), says: ['Signed on paper', 'You signed “Grant agreement” on paper on 20 Nov 2026'] },
-  { name: 'Paper signature, its document', as: 'signer', path: part(toSign), says: ['You signed this document on paper', 'Download the scan'], lacks: '#signature' },
+  { name: 'Paper signature, to its participant', before: confirmPaper, as: 'signer', path: part(''), says: ['Signed on paper', 'You signed “Grant agreement” on paper on 20 Nov 2026'] },
+  { name: 'Paper signature, its document', before: confirmPaper, as: 'signer', path: part(toSign), says: ['You signed this document on paper', 'Download the scan'], lacks: '#signature' },
   { name: 'Participant, to upload', as: 'recipient', before: confirmPaper, path: toUpload, says: ['asks for a file', 'Your file', 'Decline…'], reach: 'button:text-is("Upload")' },
   { name: 'Participant, upload refused', as: 'recipient', before: confirmPaper, path: toUpload, act: press('Upload'), status: 422, has: '#file[aria-invalid=true]', reach: 'button:text-is("Upload")' },
   { name: 'Participant, upload declined without a reason', as: 'recipient', before: confirmPaper, path: toUpload, act: decline, status: 422, has: '#reason[aria-invalid=true]' },

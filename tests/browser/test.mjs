@@ -4,7 +4,8 @@
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, with --walk
 //                                   only the first deal of the README and an attorney's purchase, with --people only the
-//                                   walks of four people, and with --verify only bundles, the palette and the calendar
+//                                   walks of four people, and with --verify only bundles, the palette, the calendar and
+//                                   what was typed
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
@@ -13,9 +14,10 @@ import { walkCalendar } from './calendar.mjs';
 import { Journey, month, purchase, safe, trust } from './journeys.mjs';
 import { LOOKED, note, viewsOf } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { PAGES } from './standing.mjs';
+import { walkTyped } from './typed.mjs';
 import { walkPalette } from './palette.mjs';
 import { bundles, lookAtVerdicts, verifyBundles } from './verifying.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
@@ -226,8 +228,8 @@ async function main(stacks, receiver) {
   await returnerTab.context.close();
   const secondTab = Object.assign(await open(chrome), { base: stack.base });
   await signIn(secondTab, stack.base, stack.organizations[0].members[1]);
-  await recordPaper(secondTab, made.signer, made.grant);
-  made.payments = await payments(admin, Object.assign(secondTab, { base: stack.base }), stack, made);
+  made.recorder = secondTab;
+  made.payments = await payments(admin, secondTab, stack, made);
   made.statements = await statements(admin);
   made.funding = await trustOf(stack);
   // Few recovery codes are left, with those of all views.
@@ -288,7 +290,7 @@ async function main(stacks, receiver) {
   return { count: scenes.length, looks };
 }
 
-// Bundles on the public page, the palette, and the calendar.
+// Bundles on the public page, the palette, the calendar, and what was typed.
 async function verifyAndGo(stack) {
   const tab = await signedIn(stack, stack.organizations[0]);
   await tab.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
@@ -298,7 +300,8 @@ async function verifyAndGo(stack) {
   await lookAtVerdicts(chrome, stack.base, made, found);
   await walkPalette(chrome, stack, stack.organizations[0].members[0], found);
   await walkCalendar(chrome, stack, stack.organizations[0].members[0], found);
-  console.log('Bundles on the public page, the palette and the calendar: done');
+  await walkTyped(chrome, stack, stack.organizations[0].members[0], found);
+  console.log('Bundles on the public page, the palette, the calendar and what was typed: done');
 }
 
 // The documentation without JavaScript: what needs it is hidden, and the examples in all languages can be read.

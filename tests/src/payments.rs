@@ -162,7 +162,13 @@ impl Org {
     }
 
     /// Makes an active movement payable: one member enters instructions, the other verifies and releases them.
-    pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
+    pub async fn open_movement(&self, people: [&Person; 2], id: MovementId) {
+        self.prepare_movement(people, id).await;
+        self.act_on_movement(people[1], id, MovementAct::ReleaseInstructions(1)).await;
+    }
+
+    /// Takes a movement to instructions that the second member has verified and can release.
+    pub async fn prepare_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
         self.act_on_movement(first, id, MovementAct::Authorize).await;
         let keys = self.stack().keyring();
         let entered = self
@@ -172,7 +178,6 @@ impl Org {
             .await;
         entered.expect("the rules allow it");
         self.verify_instructions(second, id, 1, IBAN).await;
-        self.act_on_movement(second, id, MovementAct::ReleaseInstructions(1)).await;
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         show: shelf.as_str(),
         is_current: shelf == Shelf::Current,
         pager: Pager::new("agreements", found.pagination, |offset| url(current, order, offset)),
-        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
+        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization(), request.now()),
         sorting: Sorting::among(&Order::ALL, order, |order| url(current, order, 0)),
         search,
     };

@@ -42,7 +42,7 @@ form! {
         email: CHOSEN.email,
         reference: Field::key("external_reference", "Your reference", 200)
             .called("The reference")
-            .hint("Optional: the key of this contact in your own system, such as crm-4711."),
+            .hint("Optional: this contact’s ID in your own system, such as crm-4711."),
     }
 }
 

@@ -219,7 +219,7 @@ pub(crate) async fn workspace_page(
         funding: pages::urls::funding_url(id),
         new_agreement: format!("{}?workspace={id}", pages::urls::NEW_AGREEMENT),
         people: people.data.iter().map(person_row).collect(),
-        agreements: AgreementRow::rows(&listed, request.signed_in()?.organization()),
+        agreements: AgreementRow::rows(&listed, request.signed_in()?.organization(), request.now()),
         path,
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());

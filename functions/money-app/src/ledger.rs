@@ -20,6 +20,7 @@ use shared::domain::money;
 use shared::domain::movement::state::MovementState;
 use shared::domain::obligation::ObligationState;
 use shared::domain::organization::Organization;
+use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
@@ -117,7 +118,7 @@ const SUMS: [Figure; 3] = [
 ];
 
 impl Table {
-    fn new(row_type: LedgerRowType, listed: &Listed, organization: &Organization) -> Self {
+    fn new(row_type: LedgerRowType, listed: &Listed, organization: &Organization, now: Timestamp) -> Self {
         let (who, figures): (_, &[Figure]) = match row_type {
             LedgerRowType::Agreement => ("Counterparties", &SUMS),
             LedgerRowType::Movement => ("Who", &AMOUNT),
@@ -127,7 +128,7 @@ impl Table {
             Listed::Agreements(rows, sums) => {
                 let sums = rows.page.page.data.iter().map(|agreement| sums.get(&agreement.id()));
                 let sums = sums.map(|sums| sums.map_or(&[][..], Vec::as_slice));
-                let rows = AgreementRow::rows(rows, organization).into_iter();
+                let rows = AgreementRow::rows(rows, organization, now).into_iter();
                 rows.zip(sums).map(|(row, sums)| RowView::of_agreement(row, sums)).collect()
             }
             Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
@@ -406,7 +407,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
         export: (!counts.is_empty()).then(|| asked.address(&format!("{PATH}/export"), None, *order, 0)),
         tabs: TABS.map(tab_of).into(),
         sorting: Sorting::among(orders, *order, |order| asked.page_url(tab, order, 0)),
-        table: Table::new(tab, &listed, organization),
+        table: Table::new(tab, &listed, organization, request.now()),
         overdue,
         pager: Pager::new("the ledger", listed.pagination(), |offset| asked.page_url(tab, *order, offset)),
     })

@@ -16,7 +16,7 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{InvitationId, MemberId};
 use shared::domain::invitation::Invitation;
 use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
-use shared::domain::time_zone::SUGGESTED;
+use shared::domain::time_zone::{SUGGESTED, TimeZone};
 use shared::error::Error;
 use shared::limits;
 use shared::service::identity::{account, invitations, second_factors};
@@ -185,6 +185,11 @@ form! {
     }
 }
 
+fn zone_name(zone: &TimeZone) -> String {
+    let called = zone.called();
+    if called == zone.as_str() { called } else { format!("{} ({called})", zone.as_str()) }
+}
+
 fn settings_of(organization: &Organization) -> Fields {
     let (name, zone) = (organization.name.as_str(), organization.time_zone.as_str());
     let codes = organization.asks_for_codes.then_some((SETTINGS.codes, "on"));
@@ -303,7 +308,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         layout: Layout::new(request),
         notice: shown.notice,
         name: organization.name.as_str().to_owned(),
-        time_zone: format!("{} ({})", organization.time_zone.as_str(), organization.time_zone.called()),
+        time_zone: zone_name(&organization.time_zone),
         asks_for_codes: organization.asks_for_codes,
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },

@@ -19,7 +19,7 @@ form! {
     /// An account that is the organization’s.
     pub(crate) OWN_ACCOUNT: OwnAccountForm {
         account: Field::key("account", "Account", 100).called("The account").secret().required().hint(
-            "Its number or IBAN, or its bank’s code, a slash and the number. Only the last characters are kept, and a digest to compare statements with.",
+            "Its account number or IBAN, or the bank’s code and the number, such as 021000021/123456789. Only the last characters are kept, and a digest to compare statements with.",
         ),
     }
 }

@@ -12,6 +12,7 @@ use pages::fields::{Fields, read_signatory};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
+use pages::tasks::TaskRow;
 use pages::uploads::{document_of_participant, scan};
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::tasks::Task;
@@ -69,7 +70,6 @@ struct DocumentPage {
     sha256: String,
     pages: ShownPages,
     blocks: Vec<BlockRow>,
-    can_sign: bool,
     can_decline: bool,
     signer: String,
     /// Whether the participant is a person. For others, a person signs with their own name and title.
@@ -80,8 +80,16 @@ struct DocumentPage {
     to_sign: String,
     fields: Fields,
     receipt: Option<String>,
+    /// Whether their signature on paper waits for a second member.
+    is_on_paper: bool,
     papers: Vec<(String, String)>,
     next: Option<Link>,
+}
+
+impl DocumentPage {
+    fn can_sign(&self) -> bool {
+        !self.to_sign.is_empty()
+    }
 }
 
 struct BlockRow {
@@ -121,7 +129,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
     let url = document_url(by.id(), id);
     let pages = ShownPages::of(request, file, from, &url).await?;
-    let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
+    let to_sign = agreement.blocks_to_sign(document, by.id());
     let page = DocumentPage {
         layout: Layout::of_participant(request),
         notice,
@@ -131,22 +139,22 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         agreement: agreement.name.as_str().to_owned(),
         organization: session.organization().name.as_str().to_owned(),
         name: document.name.as_str().to_owned(),
-        place: place(&view, by.id(), id).filter(|place| can_sign && place.of > 1),
+        place: place(&view, by.id(), id).filter(|place| !to_sign.is_empty() && place.of > 1),
         size: size(content.size_bytes),
         sha256: content.sha256.clone(),
         pages,
         blocks: blocks(&view, document, by.id()),
-        can_sign,
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
         is_person: by.is_person(agreement),
         statement: statement(agreement, by, document.name.as_str()),
         promises: promise_rows(&view, by.id()),
-        to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
+        to_sign: joined(&to_sign),
         fields,
         receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
+        is_on_paper: agreement.is_on_paper(document, by.id()),
         papers: own_papers(&view, id, by.id()),
-        next: crate::task_rows(&view, by.id()).into_iter().find(|task| task.can_act).map(|task| task.link),
+        next: crate::task_rows(&view, by.id()).into_iter().find(TaskRow::is_to_do).map(|task| task.link),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
@@ -167,6 +175,7 @@ fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<Ta
 fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec<BlockRow> {
     let agreement = &view.agreement;
     let to_sign = agreement.blocks_to_sign(document, by);
+    let is_on_paper = agreement.is_on_paper(document, by);
     let on_paper = view.papers.iter().filter(|paper| paper.counts_since().is_some());
     let on_paper: BTreeSet<SignatureBlockId> = on_paper.flat_map(|paper| paper.block_ids.iter().copied()).collect();
     let row = |block: &SignatureBlock| BlockRow {
@@ -177,6 +186,8 @@ fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec
             "Signed on paper"
         } else if agreement.is_signed(block.id) {
             "Signed"
+        } else if is_on_paper && to_sign.contains(&block.id) {
+            "Signed on paper, to be confirmed"
         } else if to_sign.contains(&block.id) {
             "You sign here now"
         } else if agreement.is_declined_for(document, block.id) {

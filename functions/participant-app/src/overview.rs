@@ -5,7 +5,7 @@ use pages::done::notice_of_act;
 use pages::labels::{Badge, DisplayTime, agreement_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
-use pages::tasks::TaskRow;
+use pages::tasks::{TaskRow, WaitsFor};
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
@@ -175,6 +175,8 @@ pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<Docume
             Badge { text: "Signed by you", class: "green" }
         } else if document.state == DocumentState::Signed {
             Badge { text: "Signed", class: "green" }
+        } else if agreement.is_on_paper(document, by) {
+            Badge { text: "On paper, to be confirmed", class: "blue" }
         } else if !agreement.blocks_to_sign(document, by).is_empty() {
             Badge { text: "To sign", class: "blue" }
         } else if document.blocks.is_empty() {

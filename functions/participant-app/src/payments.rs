@@ -4,7 +4,7 @@
 
 use pages::labels::{Badge, movement_badge};
 use pages::layout::Link;
-use pages::tasks::TaskRow;
+use pages::tasks::{TaskRow, WaitsFor};
 use pages::urls::part_url;
 use shared::domain::ids::ParticipantId;
 use shared::domain::money::Money;
@@ -92,6 +92,6 @@ fn task_of(view: &ParticipantView, payment: &Movement, by: ParticipantId) -> Opt
         link: Link { url: payment_url(by, payment), text },
         verb,
         about: format!("Payment: {}{due}", purpose(payment)),
-        can_act: true,
+        waits_for: WaitsFor::Participant,
     })
 }

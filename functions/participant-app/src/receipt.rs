@@ -54,7 +54,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         typed,
         drawn,
         id: receipt.id.to_string(),
-        next: task_rows(&view, by).into_iter().find(|task| task.can_act),
+        next: task_rows(&view, by).into_iter().find(TaskRow::is_to_do),
     };
     let shown = [view.agreement.id().uuid(), by.uuid(), id.uuid()];
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))

@@ -140,6 +140,16 @@
     pad.hidden = false;
   }
 
+  // The browser asks before a link loses what was typed. Who signs in has nothing to lose.
+  const isKept = (field) => field?.form?.method === 'post' && !field.form.querySelector('[type=password]');
+  let isTyped = isKept(document.querySelector('[aria-invalid=true]'));
+  document.addEventListener('input', ({ target }) => {
+    isTyped ||= isKept(target);
+  });
+  addEventListener('beforeunload', (event) => {
+    if (isTyped) event.preventDefault();
+  });
+
   // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.
   // Files that are too large would take what was typed along with them: no function reads such a form.
   const PAUSE_MS = 3000;
@@ -160,6 +170,7 @@
       form.addEventListener('input', () => chosen[0].setCustomValidity(''), { once: true });
       return;
     }
+    isTyped = false;
     if (form.sentAt && Date.now() - form.sentAt < PAUSE_MS) event.preventDefault();
     else form.sentAt = Date.now();
   });

@@ -6,6 +6,7 @@ use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::day::Day;
 use shared::domain::ids::ContactId;
 use shared::domain::organization::Organization;
+use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::service::agreements::AgreementRows;
 use shared::text::reader::Shown as _;
@@ -28,6 +29,8 @@ pub struct AgreementRow {
     pub waiting_for: String,
     /// The day on which it expires or its first payment is due, unless it has ended.
     pub due: String,
+    /// Whether a payment of an active agreement is past due.
+    pub is_overdue: bool,
     /// Its state.
     pub badge: Badge<String>,
 }
@@ -35,18 +38,20 @@ pub struct AgreementRow {
 impl AgreementRow {
     /// The rows of a page.
     #[must_use]
-    pub fn rows(rows: &AgreementRows, organization: &Organization) -> Vec<Self> {
-        let row = |agreement: &Agreement| Self::new(agreement, rows, organization);
+    pub fn rows(rows: &AgreementRows, organization: &Organization, now: Timestamp) -> Vec<Self> {
+        let today = organization.time_zone.day_of(now);
+        let row = |agreement: &Agreement| Self::new(agreement, rows, organization, today);
         rows.page.page.data.iter().map(row).collect()
     }
 
-    fn new(agreement: &Agreement, rows: &AgreementRows, organization: &Organization) -> Self {
+    fn new(agreement: &Agreement, rows: &AgreementRows, organization: &Organization, today: Day) -> Self {
         let own = &organization.own_contact_ids;
         let AgreementRows { contacts, payments, named, .. } = rows;
         let context = WaitContext { contacts, own, payments: payments.states(), named };
         let wait = text::current_wait(agreement, context);
         let (is_ready, is_proposed) =
             (rows.page.ready.contains(&agreement.id()), rows.page.proposed.contains(&agreement.id()));
+        let payment = payments.due_of(agreement.id());
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
@@ -57,7 +62,8 @@ impl AgreementRow {
                 Lifecycle::Draft => "A member to finish it".to_owned(),
                 _ => wait.map(|wait| wait.on).unwrap_or_default(),
             },
-            due: due(agreement, payments.due_of(agreement.id()), &organization.time_zone),
+            due: due(agreement, payment, &organization.time_zone),
+            is_overdue: agreement.lifecycle() == Lifecycle::Active && payment.is_some_and(|due| due < today),
             badge: agreement_badge(agreement, is_ready),
         }
     }

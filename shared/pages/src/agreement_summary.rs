@@ -382,12 +382,13 @@ impl<'a> Source<'a> {
             StageState::Current => ("current", Badge { text: "Current", class: "blue" }),
             StageState::Done => ("done", Badge { text: "Done", class: "green" }),
         };
+        let action = if stage.state == StageState::Done { text::stage_action_done } else { text::stage_action };
         Step {
             position: view.position,
             name: stage.name.as_str().to_owned(),
             class,
             badge,
-            actions: stage.actions.iter().map(|action| text::stage_action(*action)).collect(),
+            actions: stage.actions.iter().map(|of| action(*of)).collect(),
             gates: view.gates.iter().zip(&stage.gates).map(|(view, gate)| self.gate(view, gate)).collect(),
         }
     }

@@ -29,8 +29,8 @@ pub struct Deal {
     pub title: String,
     /// Its state.
     pub badge: Badge<String>,
-    /// What the badge doesn't say about its state.
-    pub status: Option<&'static str>,
+    /// Whether its payment is past due.
+    pub is_overdue: bool,
     /// Its workspace.
     pub workspace: Link,
     /// The agreement, on the page of one of its payments.
@@ -147,7 +147,7 @@ impl Deal {
             over,
             title,
             badge: badge.into(),
-            status: None,
+            is_overdue: false,
             workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
             agreement: None,
             edit: None,

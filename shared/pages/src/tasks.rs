@@ -16,31 +16,62 @@ pub struct TaskRow {
     pub verb: &'static str,
     /// Its step or payment.
     pub about: String,
-    /// Whether the participant can act. Members verify identities.
-    pub can_act: bool,
+    /// For whom it waits.
+    pub waits_for: WaitsFor,
 }
 
-/// The participant's open tasks in an agreement's steps, in order.
+/// For whom a participant's task waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The participant.
+    Participant,
+    /// A member, to check the participant's identity.
+    IdentityCheck,
+    /// A member, to confirm that the participant signed on paper. Signing on screen does too.
+    PaperSignature,
+}
+
+impl TaskRow {
+    /// Whether the participant has to act.
+    #[must_use]
+    pub fn is_to_do(&self) -> bool {
+        self.waits_for == WaitsFor::Participant
+    }
+}
+
+/// The participant's open tasks in an agreement's steps, in order. What they signed on paper comes last.
 #[must_use]
 pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
     let base = part_url(by);
     let row = |task: Task| {
         let gate_step = |id: GateId| find_gate(agreement, id).map(|(stage, _)| stage.name.as_str().to_owned());
         let at = |id: GateId| format!("{base}/conditions/{id}");
+        let mut waits_for = WaitsFor::Participant;
         let (url, text, verb, step) = match task {
             Task::Sign(id) => {
                 let document = agreement.document(id)?;
-                let text = format!("Sign “{}”", document.name.as_str());
-                (format!("{base}/documents/{id}"), text, "Review and sign", current_step(agreement))
+                let (url, name) = (format!("{base}/documents/{id}"), document.name.as_str());
+                let (text, verb) = if agreement.is_on_paper(document, by) {
+                    waits_for = WaitsFor::PaperSignature;
+                    (format!("“{name}”, signed on paper"), "View document")
+                } else {
+                    (format!("Sign “{name}”"), "Review and sign")
+                };
+                (url, text, verb, current_step(agreement))
             }
             Task::Approve(id) => (at(id), "Give your approval".to_owned(), "Review and approve", gate_step(id)?),
             Task::Upload(id) => (at(id), upload_title(agreement, id), "Choose a file", gate_step(id)?),
             Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
-            Task::BeVerified(id) => (String::new(), "Identity check".to_owned(), "", gate_step(id)?),
+            Task::BeVerified(id) => {
+                waits_for = WaitsFor::IdentityCheck;
+                (String::new(), "Identity check".to_owned(), "", gate_step(id)?)
+            }
         };
-        Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, about: format!("Step: {step}") })
+        Some(TaskRow { link: Link { url, text }, verb, about: format!("Step: {step}"), waits_for })
     };
-    agreement.tasks_of(by).into_iter().filter_map(row).collect()
+    let mut rows: Vec<TaskRow> = agreement.tasks_of(by).into_iter().filter_map(row).collect();
+    rows.sort_by_key(|row| row.waits_for == WaitsFor::PaperSignature);
+    rows
 }
 
 /// What a participant is asked to upload for a condition.

@@ -216,8 +216,8 @@ pub async fn get(
     // On the heap: together they would be large.
     let work = Box::pin(async {
         let mut rows = work_rows(scope, member).await?;
-        let (open, not_of) = (std::mem::take(&mut rows.obligations), rows.not_of.clone());
-        let obligations = Box::pin(due_obligations::due(scope, open, not_of));
+        let open = std::mem::take(&mut rows.obligations);
+        let obligations = Box::pin(due_obligations::due(scope, open, rows.not_of.clone()));
         tokio::try_join!(Box::pin(queue(scope, rows, organization, all_attention)), obligations)
     });
     let proofs = Box::pin(proof_to_review::to_review(scope));
@@ -326,7 +326,7 @@ impl RowToSee {
     }
 }
 
-/// How many payments are read for each that Home shows: only the record says whether one waits for a member.
+/// How many payments are read for each that Home shows: the clock may not have recorded yet that some have ended.
 const READ_FOR_EACH: usize = 2;
 
 /// The payments that a member should look at, most urgent first. The member doesn't verify instructions of `not_of`.
@@ -347,13 +347,14 @@ fn payments_to_see(
         (MovementState::Processing, _) => PaymentWait::Evidence,
         _ if is_declined(row) => PaymentWait::Others,
         (_, Some((by, false))) if !not_of.contains(&by) => PaymentWait::Verification,
-        (MovementState::Draft, _) => match agreements.get(&row.agreement_id) {
+        (state, _) => match agreements.get(&row.agreement_id) {
             Some(open) if open.to_authorize.contains(&row.id) => PaymentWait::Authorization,
+            Some(open) if open.is_active && state == MovementState::Authorized && !row.has_instructions => {
+                PaymentWait::Instructions
+            }
+            Some(open) if open.to_release.contains(&row.id) && row.unverified.is_none() => PaymentWait::Release,
             _ => PaymentWait::Others,
         },
-        // The record says whether there are any to be released.
-        (MovementState::Authorized, None) => PaymentWait::Instructions,
-        _ => PaymentWait::Others,
     };
     // Days end at the same moments for all of them.
     let mut ends = BTreeMap::new();
@@ -399,12 +400,17 @@ fn seen_payments(
         }
         let wait = match wait {
             PaymentWait::Authorization if !current.lets_authorize(movement.id()) => PaymentWait::Others,
-            PaymentWait::Authorization | PaymentWait::Instructions if current.lifecycle() != Lifecycle::Active => {
+            PaymentWait::Authorization | PaymentWait::Instructions | PaymentWait::Release
+                if current.lifecycle() != Lifecycle::Active =>
+            {
                 PaymentWait::Others
             }
-            PaymentWait::Instructions if movement.instructions().is_none() => PaymentWait::Instructions,
-            PaymentWait::Instructions if current.lets_release(movement.id()) => PaymentWait::Release,
-            PaymentWait::Instructions => PaymentWait::Others,
+            // Rows that were written before they said so don't know of instructions.
+            PaymentWait::Instructions | PaymentWait::Release => match movement.instructions() {
+                None => PaymentWait::Instructions,
+                Some(_) if current.lets_release(movement.id()) => PaymentWait::Release,
+                Some(_) => PaymentWait::Others,
+            },
             PaymentWait::InstructionsChanged
                 if movement.instructions().is_some_and(InstructionsStatus::has_verification_ended) =>
             {

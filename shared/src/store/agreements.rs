@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use uuid::Uuid;
+
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
@@ -57,8 +59,10 @@ const DECLINED: &str = "d";
 const ANSWERS: &str = "n";
 /// How many open conditions wait for a member to authorize a payment; absent if none.
 const AUTHORIZES: &str = "az";
-/// The first payments that members can authorize, as many as Home shows.
+/// The payments that members can authorize; absent if there are none.
 const TO_AUTHORIZE: &str = "ta";
+/// The authorized payments whose instructions members can release, once there are any; absent if there are none.
+const TO_RELEASE: &str = "tr";
 const PAPERS: &str = "g";
 /// The investment of a SAFE, in minor units of its currency.
 const INVESTED: &str = "am";
@@ -66,6 +70,12 @@ const INVESTED: &str = "am";
 const INVESTED_IN: Attribute<String> = Attribute::named("ac");
 /// When the agreement expires, in milliseconds since 1970.
 pub(super) const EXPIRES: &str = "x";
+
+/// The row with these ids, if there are any.
+fn with_any(row: Row, name: &'static str, ids: impl Iterator<Item = Uuid>) -> Row {
+    let mut ids = ids.peekable();
+    if ids.peek().is_some() { row.with_ids(name, ids) } else { row }
+}
 
 impl Record for Agreement {
     type Id = AgreementId;
@@ -96,17 +106,13 @@ impl Record for Agreement {
         };
         let row =
             row.with_number(AUTHORIZES, i64::try_from(self.authorizations_waiting()).ok().filter(|count| *count > 0));
-        let mut to_authorize = self.movements_to_authorize().take(limits::HOME_PAYMENTS_MAX).peekable();
-        let row = match to_authorize.peek() {
-            Some(_) => row.with_ids(TO_AUTHORIZE, to_authorize.map(MovementId::uuid)),
-            None => row,
-        };
+        let row = with_any(row, TO_AUTHORIZE, self.movements_to_authorize().map(MovementId::uuid));
+        let row = with_any(row, TO_RELEASE, self.movements_to_release().map(MovementId::uuid));
         let row = match self.terms.as_ref().and_then(SafeTerms::investment) {
             Some((currency, minor)) => row.with_number(INVESTED, Some(minor)).with(&INVESTED_IN, &currency.to_owned()),
             None => row,
         };
-        let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
-        if papers.peek().is_some() { row.with_ids(PAPERS, papers) } else { row }
+        with_any(row, PAPERS, self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()))
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -307,7 +313,9 @@ pub(crate) struct OpenAgreement {
     /// Whether participants' answers, files or identities wait for a member.
     pub is_to_review: bool,
     pub authorizations: usize,
-    pub to_authorize: Vec<MovementId>,
+    pub to_authorize: BTreeSet<MovementId>,
+    /// The authorized payments whose instructions members can release, once there are any.
+    pub to_release: BTreeSet<MovementId>,
     /// Who recorded each paper signature of an active agreement that waits for a second member.
     pub papers: Vec<MemberId>,
     /// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
@@ -358,6 +366,7 @@ fn open_agreement(row: HeldRow<'_>) -> Option<OpenAgreement> {
         is_to_review: row.number::<i64>(ANSWERS).is_some(),
         authorizations: row.number(AUTHORIZES).unwrap_or_default(),
         to_authorize: ids(TO_AUTHORIZE).into_iter().map(Into::into).collect(),
+        to_release: ids(TO_RELEASE).into_iter().map(Into::into).collect(),
         papers: ids(PAPERS).into_iter().map(Into::into).collect(),
         since_ms: row.number(SINCE).unwrap_or_default(),
         expires_ms: row.number(EXPIRES),

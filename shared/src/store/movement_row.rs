@@ -41,6 +41,7 @@ mod has {
     pub(super) const UNVERIFIED: u64 = 1 << 6;
     pub(super) const CHANGED: u64 = 1 << 7;
     pub(super) const SINCE: u64 = 1 << 8;
+    pub(super) const INSTRUCTIONS: u64 = 1 << 9;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,7 @@ pub(super) struct MovementRow {
     /// Whether the sender says that it was sent.
     pub is_claimed: bool,
     pub proven_minor: i64,
+    pub has_instructions: bool,
     /// Who entered instructions that no other member has verified while it is open; whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
     /// Since when a member should look at the movement, in milliseconds since 1970.
@@ -78,6 +80,7 @@ impl MovementRow {
             due_on: terms.due_on,
             is_claimed: movement.claim().is_some(),
             proven_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
+            has_instructions: movement.instructions().is_some(),
             unverified,
             since_ms: (waits || unverified.is_some()).then(|| movement.updated_at().unix_ms()),
         }
@@ -100,6 +103,7 @@ impl MovementRow {
             | flag(self.receiver.is_some(), has::RECEIVER)
             | flag(self.is_claimed, has::CLAIM)
             | flag(self.proven_minor > 0, has::PROVEN)
+            | flag(self.has_instructions, has::INSTRUCTIONS)
             | flag(self.unverified.is_some(), has::UNVERIFIED)
             | flag(self.unverified.is_some_and(|(_, is_changed)| is_changed), has::CHANGED)
             | flag(self.since_ms.is_some(), has::SINCE);
@@ -148,6 +152,7 @@ impl MovementRow {
             due_on,
             is_claimed: has(has::CLAIM),
             proven_minor,
+            has_instructions: has(has::INSTRUCTIONS),
             unverified,
             since_ms,
         })
@@ -207,10 +212,14 @@ mod tests {
         (
             (any::<[u128; 2]>(), prop::sample::select(MovementState::ALL.to_vec()), short(), short()),
             (prop::option::of(money), prop::option::of(day), any::<bool>(), 0..=i64::MAX),
-            (prop::option::of(member), prop::option::of(0..=i64::MAX)),
+            (any::<bool>(), prop::option::of(member), prop::option::of(0..=i64::MAX)),
         )
             .prop_map(
-                |((ids, state, sender, receiver), (money, due_on, is_claimed, proven), (unverified, since))| {
+                |(
+                    (ids, state, sender, receiver),
+                    (money, due_on, is_claimed, proven),
+                    (entered, unverified, since),
+                )| {
                     let [id, agreement] = ids.map(Uuid::from_u128);
                     MovementRow {
                         id: id.into(),
@@ -222,6 +231,7 @@ mod tests {
                         due_on,
                         is_claimed,
                         proven_minor: proven,
+                        has_instructions: entered,
                         unverified,
                         since_ms: since,
                     }
@@ -250,9 +260,10 @@ mod tests {
             due_on: Day::parse("2026-03-14"),
             is_claimed: false,
             proven_minor: 0,
+            has_instructions: true,
             unverified: None,
             since_ms: None,
         };
-        assert_eq!(row.packed().into_bytes().len(), 46);
+        assert_eq!(row.packed().into_bytes().len(), 47);
     }
 }

@@ -83,6 +83,7 @@ pub(crate) struct WaitingMovement {
     pub agreement_id: AgreementId,
     /// Where it is.
     pub state: MovementState,
+    pub has_instructions: bool,
     pub unverified: Option<(MemberId, bool)>,
     pub due_on: Option<Day>,
     /// Since when a member should look at it, in milliseconds since 1970; none if its row does not know.
@@ -99,8 +100,9 @@ pub(crate) struct WaitingMovements {
 }
 
 fn waiting_movement(row: &MovementRow) -> Option<WaitingMovement> {
-    let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = *row;
-    (!state.is_done()).then_some(WaitingMovement { id, agreement_id, state, unverified, due_on, since_ms })
+    let MovementRow { id, agreement_id, state, due_on, has_instructions, unverified, since_ms, .. } = *row;
+    let waiting = WaitingMovement { id, agreement_id, state, has_instructions, unverified, due_on, since_ms };
+    (!state.is_done()).then_some(waiting)
 }
 
 /// The movement for which a document counts.

@@ -22,7 +22,9 @@ pub use ledger::{
 pub use names::{condition, counted};
 pub use obligations::{NOTHING_DUE, obligation_state, obligation_wait, promise, promise_parties, promise_terms};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
-pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, stuck, time_left};
+pub use review::{
+    Named, effects, proposal_summary, requirement, size, stage_action, stage_action_done, stuck, time_left,
+};
 pub use status::{
     CurrentWait, PROPOSAL_WAIT, PaymentAct, PressingPayment, WaitContext, agreement_status, awaited, current_wait,
     draft_wait, wait_for_others, waiting_on, waits,

@@ -105,6 +105,17 @@ pub fn stage_action(action: StageAction) -> &'static str {
     }
 }
 
+/// An action of a stage that is done.
+#[must_use]
+pub fn stage_action_done(action: StageAction) -> &'static str {
+    match action {
+        StageAction::OpenSigning => "opened documents for signing",
+        StageAction::OpenMovement => "let members authorize payments",
+        StageAction::ReleaseInstructions => "let members release payment instructions",
+        StageAction::ProjectObligations => "recorded the obligations",
+    }
+}
+
 /// The effects of confirming a proposal now, in order.
 #[must_use]
 pub fn effects(

@@ -20,7 +20,7 @@ form! {
 form! {
     /// How an exception goes on, and what becomes of a surplus.
     pub(crate) RESOLUTION: ResolutionForm {
-        resolution: Field::choice("resolution", "How it goes on"),
+        resolution: Field::choice("resolution", "What happens next"),
         returned_on: Field::day("returned_on", "Returned on")
             .hint("If the surplus was returned: the day."),
         note: Field::lines("surplus_note", "Note on the surplus", 2000, 3).hint(

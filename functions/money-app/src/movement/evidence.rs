@@ -416,7 +416,7 @@ fn lowered(text: &str) -> String {
 }
 
 fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhere]) -> Vec<Caution> {
-    // The effect of the amount is shown above.
+    // The effect of the amount is told below them.
     let same = |other: &Evidence, where_: &str| {
         let other = in_words(other);
         format!(

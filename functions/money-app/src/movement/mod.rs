@@ -11,7 +11,7 @@ mod form;
 pub(crate) mod instructions;
 mod next;
 mod refusal;
-mod tracks;
+pub(crate) mod tracks;
 
 use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
@@ -222,7 +222,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         over: "Payment",
         title: purpose_of(movement),
         badge: payment_badge(movement).into(),
-        status: is_overdue.then_some("Overdue"),
+        is_overdue,
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         agreement: Some(agreement_link(agreement)),
         edit: None,

@@ -109,7 +109,7 @@ fn next(shown: &Shown<'_>) -> Next {
                 let text = format!("{reason}. Cancel the payment unless you are sure that it is genuine.");
                 return Next { text, lines, ..Next::of(cancel(shown)) };
             }
-            Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
+            Next { text: format!("{reason}. Decide what happens next."), lines, ..Next::of(resolve(shown)) }
         }
         Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
         Status::Cancelled(_) if movement.ended_with_its_agreement() => late(shown),
@@ -338,7 +338,7 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
         Choice {
             value: "await_proof",
             text: "Wait for proof".to_owned(),
-            about: "The money may have arrived, or be on its way. If the accepted evidence already makes the amount, all of it is reviewed again.",
+            about: "The money may have arrived, or be on its way. If accepted evidence already adds up to the amount, members review all of it again.",
         },
         Choice {
             value: "send_again",
@@ -352,7 +352,7 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
     let is_over = movement.exception_reason() == Some(ExceptionReason::AmountOver);
     let surplus = movement.terms().money.filter(|_| is_over && movement.surplus_minor() > 0);
     let Some(due) = surplus else {
-        let text = "Resolving never confirms an arrival.";
+        let text = "This doesn’t mark the payment as received.";
         return ActForm { inputs: Inputs::Resolve(choices, false), ..shown.act("resolve", "Resolve", text) };
     };
     let surplus = in_app(movement.surplus_minor(), due.currency().code());

@@ -5,6 +5,7 @@ use pages::labels::{Badge, DisplayTime, actor_label};
 use pages::layout::Link;
 use pages::urls::{evidence_url, statement_url};
 use shared::domain::actor::{Actor, ActorType};
+use shared::domain::day::Day;
 use shared::domain::ids::EvidenceId;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
@@ -275,9 +276,7 @@ pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -
     if evidence.source().side() == Side::Receiver
         && let Some(claim) = movement.claim()
     {
-        if facts.value_day < claim.sent_on {
-            found.push("Before the day on which the sender says it was sent".to_owned());
-        }
+        found.extend(before_claim(claim, facts.value_day));
         if let Some(own) = &facts.reference
             && !claim.references.is_empty()
             && !claim.references.iter().any(|claimed| {
@@ -285,10 +284,16 @@ pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -
                     || evidence.entry().is_some_and(|entry| entry.has_reference(claimed.value()))
             })
         {
-            found.push("Not the reference that the sender gave".to_owned());
+            let claimed: Vec<&str> = claim.references.iter().map(TransferReference::value).collect();
+            found.push(format!("Not the reference that the sender gave: {}", claimed.join(", ")));
         }
     }
     found
+}
+
+/// That a day is before the one on which the sender says that the money was sent.
+pub(crate) fn before_claim(claim: &Claim, day: Day) -> Option<String> {
+    (day < claim.sent_on).then(|| format!("Before {}, when the sender says it was sent", claim.sent_on.shown()))
 }
 
 /// What an amount has less or more than what is due, besides what arrived before.

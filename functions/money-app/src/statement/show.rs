@@ -29,6 +29,7 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Offset, Page, PageRequest};
 use statements::{Entry, Side};
 
+use crate::movement::tracks::before_claim;
 use crate::statement::accounts::Accounts;
 use crate::statement::entry_fields::{ENTRY, box_of, reason_of};
 use crate::statement::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
@@ -274,9 +275,7 @@ impl Shown<'_> {
         let name = box_of(fit.entry.number, movement);
         let (why, mut differs) = fits::reasons(offer, terms.money?.currency().code());
         let value_day = read::day(fit.read.value_on.or(fit.read.booked_on));
-        if movement.claim().is_some_and(|claim| value_day.is_some_and(|day| day < claim.sent_on)) {
-            differs.push("Before the day on which the sender says it was sent".to_owned());
-        }
+        differs.extend(movement.claim().zip(value_day).and_then(|(claim, day)| before_claim(claim, day)));
         if movement.is_not_received() {
             differs.push("Marked as not arrived. Filing this entry resolves the exception first".to_owned());
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::gate::Gate;
-use super::{Agreement, Lifecycle};
+use super::{Agreement, Document, Lifecycle};
 use crate::domain::ids::{MemberId, PaperSignatureId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 
@@ -28,6 +28,14 @@ impl Agreement {
         let is_active = self.lifecycle() == Lifecycle::Active;
         let waiting = self.pending_papers.iter().filter(move |_| is_active);
         waiting.filter(|(_, paper)| paper.block_ids.is_disjoint(&self.facts.signed)).map(|(id, paper)| (*id, paper))
+    }
+
+    /// Whether a participant signed on paper all that they may sign in a document now, until a second member confirms it.
+    #[must_use]
+    pub fn is_on_paper(&self, document: &Document, participant: ParticipantId) -> bool {
+        let to_sign = self.blocks_to_sign(document, participant);
+        let on_paper = |block| self.papers_to_confirm().any(|(_, paper)| paper.block_ids.contains(block));
+        !to_sign.is_empty() && to_sign.iter().all(on_paper)
     }
 
     /// The participants of a gate who signed on paper all that it still waits for, until a second member confirms it.

@@ -44,9 +44,19 @@ impl Agreement {
 impl Agreement {
     /// The movements that members can authorize now.
     pub fn movements_to_authorize(&self) -> impl Iterator<Item = MovementId> {
+        self.movements_in(MovementState::Draft).filter(|id| self.lets_authorize(*id))
+    }
+
+    /// The authorized movements whose instructions members can release now, once there are any.
+    pub fn movements_to_release(&self) -> impl Iterator<Item = MovementId> {
+        self.movements_in(MovementState::Authorized).filter(|id| self.lets_release(*id))
+    }
+
+    /// The movements of an active agreement in a state.
+    fn movements_in(&self, state: MovementState) -> impl Iterator<Item = MovementId> {
         let is_active = self.lifecycle() == Lifecycle::Active;
-        let waits = move |(_, state): &(&MovementId, &MovementState)| is_active && **state == MovementState::Draft;
-        self.movements().iter().filter(waits).map(|(id, _)| *id).filter(|id| self.lets_authorize(*id))
+        let own = self.movements().iter().filter(move |(_, own)| is_active && **own == state);
+        own.map(|(id, _)| *id)
     }
 
     /// How many open conditions wait for members to authorize a movement.

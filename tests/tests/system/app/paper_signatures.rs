@@ -252,6 +252,14 @@ async fn the_participant_sees_that_it_counts_and_what_it_rests_on() {
     let scan = format!("/papers/{}/scan", paper.rsplit('/').next().expect("an id"));
     let page = attendee.get(&document).await;
     assert!(page.says(">Sign</button>") && !page.says("on paper on"), "it does not count yet: {}", page.body);
+    for text in ["recorded that you signed this document on paper", "You · Signed on paper, to be confirmed"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let overview = attendee.get("").await;
+    for text in ["“Purchase agreement”, signed on paper", "It counts once", "On paper, to be confirmed"] {
+        assert!(overview.says(text), "{text}: {}", overview.body);
+    }
+    assert!(!overview.says("Review and sign"), "they have signed: {}", overview.body);
     assert_eq!(attendee.get(&scan).await.status, 404);
     outcome(&jonas, &decide(&jonas, &paper, "confirm", "").await).await;
     let overview = attendee.get("").await;

@@ -91,7 +91,7 @@ pub(crate) fn purchase(
     let draft = promises_of_purchase(draft, now)?;
     let (draft, document) = draft.add_document(label("Purchase agreement")?, file, now)?;
     let (draft, block_ids) = add_signature_blocks(draft, document, now)?;
-    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let (draft, deposit) =
         draft.add_stage(label("Deposit")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;

@@ -142,6 +142,9 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     publish_due(&deal.org, &deal.people[0], "Second deal", "Due today", 0).await;
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
+    let listed = text(&deal.kim.get("/app/agreements").await).matches("Overdue: </span>").count();
+    assert_eq!(listed, 1, "neither the draft nor what is due today");
+    assert_says(&deal.kim.get(&deal.path()).await, &["<span class=\"badge red\">Overdue</span>"]);
     deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Needs attention", "To authorize"], "{}", text(&page));
@@ -227,6 +230,37 @@ async fn a_payment_waits_on_home_for_no_member_before_its_step() {
     let page = browser.get("/app").await;
     assert_eq!(lines(&page), [""; 0], "{}", text(&page));
     assert!(page.says("<h2 id=\"waiting\">") && !page.says("<h2 id=\"needs\">"), "{}", text(&page));
+}
+
+#[tokio::test]
+async fn payments_that_wait_for_their_step_hide_none_that_waits_for_a_member() {
+    let org = Org::new().await;
+    let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
+    let draft = org
+        .ready_draft("One step", |draft| {
+            draft.documents.clear();
+            draft.stages.truncate(1);
+            draft.stages[0].gates.truncate(1);
+            draft.stages[0].actions = [StageAction::ReleaseInstructions].into();
+        })
+        .await;
+    let mut ids = Vec::new();
+    // More than Home reads.
+    for n in 0..22 {
+        let terms = PaymentTerms { due_on: None, ..terms(&draft, &format!("Installment {n:02}"), "D-1") };
+        ids.push(org.payment(draft.id(), terms).await);
+    }
+    org.decide_at_once(&people[0], draft.id(), ProposalAction::PublishAgreement).await;
+    let kim = Browser::of(&org, &people[1]).await;
+    assert_says(&kim.get("/app").await, &["22 things need you.", "12 more payments"]);
+    let last = ids.pop().expect("the last");
+    for id in ids {
+        org.prepare_movement([&people[0], &people[1]], id).await;
+    }
+    org.act_on_movement(&people[0], last, MovementAct::Authorize).await;
+    let page = kim.get("/app").await;
+    assert_eq!(lines(&page), ["Instructions to enter"], "{}", text(&page));
+    assert_says(&page, &["One thing needs you.", "Installment 21"]);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     assert_says(
         &page,
         &[
-            "More than the amount arrived. Decide how it goes on.",
+            "More than the amount arrived. Decide what happens next.",
             "$260,000.00 USD counts as received, but $250,000.00 USD is due.",
             "withdraw that evidence, resolve with “Wait for proof”, and file evidence of exactly what stayed",
             "If all of the money went back, record the return.",
