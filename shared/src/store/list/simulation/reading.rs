@@ -127,7 +127,11 @@ impl World {
                     (false, _) => Source::Pass { left, is_first: false, is_spread, rows },
                     (true, false) => Source::Nothing(Some((rows, reading.began))),
                     (true, true) => {
-                        reading.from = Readings::begin(reading.began).stamp_after_pass();
+                        reading.from = if self.defect == Defect::ShortLogAfterPass {
+                            reading.began
+                        } else {
+                            Readings::begin(reading.began).stamp_after_pass()
+                        };
                         reading.next = keys::logged_from(reading.from);
                         Source::Passed(rows)
                     }
