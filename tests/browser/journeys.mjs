@@ -146,13 +146,13 @@ export async function purchase(journey) {
   await attorney.presses('Authorize');
   await attorney.follows('Enter instructions');
   // In dollars, an account in the United States is chosen already.
-  await attorney.fills({ 'Account holder': 'Otto Lund', Bank: 'First Bank of Albany', 'BIC or routing number': '021000021', 'IBAN or account number': '000123456789' });
+  await attorney.fills({ 'Account holder': 'Otto Lund', Bank: 'First Bank of Albany', 'Routing number': '021000021', 'Account number': '000123456789' });
   await attorney.presses('Enter instructions');
   const colleague = await journey.member('The colleague', journey.organization.members[1]);
   await colleague.follows('Purchase price');
   await colleague.fills({
     'Account number': '000123456789',
-    'BIC or routing number': '021000021',
+    'Routing number': '021000021',
     'Read out by': 'Otto Lund',
     Method: 'Call back to a known number',
     'Number called': '+1 212 555 0100',

@@ -368,12 +368,12 @@ const PAYMENTS = {
 };
 
 const ACCOUNTS = [
-  { 'Account holder': 'Riverside Makers', Bank: 'First Bank of Albany', 'IBAN or account number': '000123456789', 'BIC or routing number': '021000021' },
-  { 'Account holder': 'Riverside Makers', Bank: 'Testbank', 'IBAN or account number': 'DE89 3704 0044 0532 0130 00' },
+  { 'Account holder': 'Riverside Makers', Bank: 'First Bank of Albany', 'Routing number': '021000021', 'Account number': '000123456789' },
+  { 'Account holder': 'Riverside Makers', Bank: 'Testbank', IBAN: 'DE89 3704 0044 0532 0130 00' },
 ];
 
 // What the payee reads out of the first of them.
-const READ_OUT = { 'Account number': '000123456789', 'BIC or routing number': '021000021', 'Read out by': 'Nora West', 'Number called': '+1 212 555 0100' };
+const READ_OUT = { 'Account number': '000123456789', 'Routing number': '021000021', 'Read out by': 'Nora West', 'Number called': '+1 212 555 0100' };
 
 const movement = (id) => `/app/money/movements/${id}`;
 
@@ -391,8 +391,8 @@ async function onPayment({ page, base }, id, label, typed = {}, { source, choice
 
 async function enterInstructions({ page, base }, id, kind, account) {
   await page.goto(`${base}${movement(id)}/instructions`);
-  await page.getByLabel(kind, { exact: true }).check();
-  for (const [name, text] of Object.entries(account)) await page.getByLabel(name, { exact: true }).fill(text);
+  await page.getByRole('radio', { name: kind, exact: true }).check();
+  for (const [name, text] of Object.entries(account)) await page.getByRole('textbox', { name, exact: true }).fill(text);
   await press('Enter instructions')(page);
 }
 
@@ -674,7 +674,7 @@ export const SCENES = [
   { name: 'Money', lines: '.ledger tbody tr', path: '/app/money', says: ['Proven received', 'Waiting for', 'A member to authorize it', 'Export CSV'], has: ['.tabs a[aria-current]:has-text("Payments")', '.sort a:text-is("Due")'], lacks: '.ledger .claimed' },
   { name: 'Money, what is due first', lines: '.ledger tbody tr', path: '/app/money?sort=due&include_done=false', says: 'The totals are of the payments that match', has: '.sort span[aria-current]:text-is("Due")' },
   { name: 'Money, obligations', lines: '.ledger tbody tr', path: '/app/money?row_type=obligation', has: '.tabs a[aria-current]:has-text("Obligations")' },
-  { name: 'Money, agreements', lines: '.ledger tbody tr', path: '/app/money?row_type=agreement', says: ['Counterparties', 'Owed'], has: '.ledger .proven' },
+  { name: 'Money, agreements', lines: '.ledger tbody tr', path: '/app/money?row_type=agreement', says: ['Counterparties', 'Amount'], has: '.ledger .proven' },
   { name: 'Money, nothing found', path: '/app/money?search=nothing+like+this', says: 'Nothing matches these filters', lacks: '.tabs' },
   { name: 'Money, none', as: 'colleague', path: '/app/money', says: 'Nothing is owed yet' },
   { name: 'Statements', path: '/app/money/statements', says: ['Nothing is accepted until a member accepts it', 'March.xml', '…6789', 'Needs its columns'], has: 'label:text-is("Statement")' },
@@ -892,7 +892,7 @@ export const SCENES = [
   { name: 'Password link', as: 'nobody', path: passwordLink, says: ['Set a new password', 'All your sessions end'] },
   { name: 'Password link, no longer works', as: 'nobody', path: `/app/password-links/${'0'.repeat(64)}`, status: 404, isFailedForm: true, says: 'This password link no longer works' },
   { name: 'Sign in, password saved', as: 'nobody', path: '/app/sign-in?password=saved', says: 'Sign in with the new password.' },
-  { name: 'Organization, nothing to reset', path: '/app/organization', act: async (page, { admin }) => { await page.locator('summary', { hasText: 'Reset second factor…' }).first().click(); await page.locator('details[open] [name=own_password]').first().fill(admin.person.password); await press('Reset second factor of Devin Okafor')(page); }, status: 422, isFailedForm: true, says: 'There is nothing to reset' },
+  { name: 'Organization, nothing to reset', path: '/app/organization', act: async (page, made) => { const action = await page.locator('main form[action*="/role"]').first().getAttribute('action'); await sendTo(action.replace('/role', '/second-factor'), { own_password: made.admin.person.password })(page, made); }, lacks: 'summary[aria-label="Reset second factor of Devin Okafor…"]', status: 422, isFailedForm: true, says: 'There is nothing to reset' },
   { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, isFailedForm: true, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
   { name: 'Members, oneself', path: '/app/organization', act: sendTo('/app/organization/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
   { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: show(({ removal }) => removal), says: 'Devin Okafor was removed', lacks: REMOVE },

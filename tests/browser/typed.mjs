@@ -1,4 +1,4 @@
-// A link asks before what was typed in a form is lost; a form that is sent doesn’t.
+// A link, or another form, asks before what was typed in a form is lost; the form itself doesn’t, nor does a download.
 import { VIEWS, open, signIn } from './browser.mjs';
 
 export async function walkTyped(chrome, { base }, person, found) {
@@ -22,5 +22,18 @@ export async function walkTyped(chrome, { base }, person, found) {
   await money.click();
   await page.getByRole('heading', { name: 'Money', exact: true }).waitFor();
   if (asked !== 1) found(`the browser asked ${asked} times before a page was left, not once`);
+  await page.goto(`${base}/app/agreements?lifecycle=draft`);
+  await page.getByRole('link', { name: 'SAFE: Juniper Seed Fund II', exact: true }).click();
+  await page.locator('#documents ~ * .row-main a').first().click();
+  const label = page.getByLabel('Label', { exact: true });
+  await label.fill('As a witness');
+  await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download', exact: true }).click()]);
+  if (asked !== 1) found('the browser asked before a download, which leaves no page');
+  for (const other of [money, page.getByRole('button', { name: 'Save document', exact: true })]) {
+    await Promise.all([page.waitForEvent('dialog'), other.click({ noWaitAfter: true })]);
+    if (await label.inputValue() !== 'As a witness') found('who downloaded, and stayed, lost what was typed');
+  }
+  // So does a tab that is closed.
+  await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
   await context.close();
 }

@@ -405,10 +405,10 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await member.press('link', 'Investment amount');
   await member.press('button', 'Authorize');
   await member.press('link', 'Enter instructions');
-  await member.page.getByLabel('IBAN', { exact: true }).check();
+  await member.page.getByRole('radio', { name: 'IBAN', exact: true }).check();
   await member.fill('Account holder', 'Northwind Robotics, Inc.');
   await member.fill('Bank', 'Testbank');
-  await member.fill('IBAN or account number', 'DE89 3704 0044 0532 0130 00');
+  await member.page.getByRole('textbox', { name: 'IBAN', exact: true }).fill('DE89 3704 0044 0532 0130 00');
   await member.press('button', 'Enter instructions');
   await member.says('another member has to verify them');
 

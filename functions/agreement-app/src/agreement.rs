@@ -97,8 +97,8 @@ fn agreement_page(
     let named = text::Named { contacts: &in_full.contacts, payments: &review.movements.read };
     let summary = AgreementSummary::new(agreement, &view, named).with_verifications(agreement, &review.verifications);
     let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
-    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
-    let summary = summary.with_movements(review, today);
+    let zone = &request.signed_in()?.organization().time_zone;
+    let summary = summary.with_movements(review, zone, request.now());
     let summary = summary.with_accesses(review);
     let notice = notice.map(|notice| telling_what_follows(notice, agreement, &summary));
     let payments = &review.movements.read.iter().map(|payment| (payment.id(), payment.state())).collect();
@@ -109,7 +109,8 @@ fn agreement_page(
     let proposals: Vec<PendingProposal> =
         pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();
     let deal = Deal::new(kind_label(agreement.kind), title, badge, workspace, agreement, &summary)
-        .with_money(&review.money, review.movements.total)
+        .with_money(&review.money.sums, review.movements.total)
+        .with_payment_due(review.money.due_on, agreement, request.now())
         .with_next_act(agreement, &summary, wait.as_ref())
         .with_proposal(proposals.first().map(|proposal| &proposal.url))
         .with_pressing(agreement, named.payments, wait.as_ref());

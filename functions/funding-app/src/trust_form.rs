@@ -42,8 +42,8 @@ form! {
         person: chosen::NAMED.name,
         kind: chosen::NAMED.kind,
         email: chosen::NAMED.email,
-        is_settlor: Field::choice("is_settlor.", "Settlor").called("This person"),
-        is_trustee: Field::choice("is_trustee.", "Trustee"),
+        is_settlor: Field::tick("is_settlor.", "Settlor").called("This person"),
+        is_trustee: Field::tick("is_trustee.", "Trustee"),
         reference: Field::key("external_reference", "Your reference", 200)
             .hint("Optional: the key of this trust in your own system, such as trust-3."),
     }

@@ -19,13 +19,13 @@ use shared::domain::ids::ContactId;
 use shared::domain::organization::Organization;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
 use shared::service::audit::{self, Names};
-use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
-use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
+use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, QueuedObligation, Shortlist, WorkQueue};
 use shared::text::reader;
 use shared::text::{self, CurrentWait, WaitContext};
 use shared::web::Request;
@@ -53,6 +53,8 @@ struct HomePage {
     now: Timestamp,
     /// What the times are marked with elsewhere.
     zone: String,
+    /// Whether an admin should look at it, before anything is published.
+    sets_zone: bool,
 }
 
 impl HomePage {
@@ -185,6 +187,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         changes: ChangeRow::all(&found, is_admin),
         now: request.now(),
         zone: reader::zone().called(),
+        sets_zone: is_admin && found.queue.active_total == 0 && organization.time_zone == TimeZone::default(),
     };
     Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
@@ -196,7 +199,7 @@ fn shown(found: &Home) -> Vec<Uuid> {
     let tokens = found.tokens.shown.iter().map(|token| token.id.uuid());
     let endpoints = found.endpoints.shown.iter().map(|state| state.endpoint.id().uuid());
     let payments = found.queue.payments.shown.iter().map(|payment| payment.movement.id().uuid());
-    let owed = found.obligations.overdue.iter().chain(&found.obligations.to_confirm);
+    let owed = found.obligations.overdue.shown.iter().chain(&found.obligations.to_confirm.shown);
     let owed = owed.map(|queued| queued.obligation.id().uuid());
     let agreements = agreements.map(|queued| queued.agreement.id().uuid());
     let proofs = found.proofs.shown.iter().map(|proof| proof.item.id().uuid());
@@ -216,7 +219,7 @@ fn lead(found: &Home) -> String {
 /// How many lines the lists have that ask for something.
 fn things(Home { queue, obligations, proofs, tokens, endpoints, .. }: &Home) -> usize {
     let WorkQueue { proposals, papers, payments, drafts, attention, .. } = queue;
-    let owed = obligations.overdue_total + obligations.to_confirm_total;
+    let owed = obligations.overdue.total + obligations.to_confirm.total;
     let agreements = drafts.total + attention.total;
     proposals.total + papers.total + payments.total + proofs.total + agreements + owed + tokens.total + endpoints.total
 }
@@ -253,13 +256,13 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             id: "waiting",
             title: "Waiting on others",
             items: agreements(waiting, Item::of_waiting),
-            more: more(waiting, format!("Show all {active_total} active"), "/app/agreements?lifecycle=active"),
+            more: more(waiting.more(), format!("Show all {active_total} active"), "/app/agreements?lifecycle=active"),
         },
         Section {
             id: "closing",
             title: "Closing soon",
             items: agreements(closing, Item::of_closing),
-            more: more(closing, format!("Show {} more", closing.more()), "/app/agreements"),
+            more: more(closing.more(), format!("Show {} more", closing.more()), "/app/agreements"),
         },
     ];
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
@@ -277,10 +280,10 @@ fn needs(found: &Home, queue: &Queue<'_>) -> Vec<Item> {
     }));
     items.extend(payments.shown.iter().map(Item::of_payment));
     items.extend(attention.shown.iter().map(|queued| Item::of_attention(queued, queue)));
-    items.extend(due.overdue.iter().map(Item::of_overdue));
+    items.extend(due.overdue.shown.iter().map(Item::of_overdue));
     items.extend(papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)));
     items.extend(found.proofs.shown.iter().map(Item::of_proof));
-    items.extend(due.to_confirm.iter().map(Item::of_claim));
+    items.extend(due.to_confirm.shown.iter().map(Item::of_claim));
     items.extend(found.endpoints.shown.iter().map(Item::of_endpoint));
     items.extend(found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now)));
     items.extend(drafts.shown.iter().map(|queued| Item::of_draft(queued, queue)));
@@ -300,20 +303,18 @@ fn more_needs(found: &Home) -> Vec<(String, String)> {
     // With all requested, the list of those beyond even that.
     let is_long = attention.shown.len() > limits::HOME_AGREEMENTS_MAX;
     let all_attention = if is_long { "/app/agreements?lifecycle=active" } else { ALL_ATTENTION };
-    let owed = due.overdue_total + due.to_confirm_total;
-    let shown = due.overdue.len() + due.to_confirm.len();
     let lists = [
-        more(proposals, text::counted(proposals.more(), "more proposal"), "/app/proposals?state=pending"),
-        more(payments, text::counted(payments.more(), "more payment"), "/app/money"),
-        more(attention, text::counted(attention.more(), "more agreement"), all_attention),
-        more(papers, text::counted(papers.more(), "more paper signature"), "/app/agreements?lifecycle=active"),
-        more(proofs, text::counted(proofs.more(), "more funding item"), pages::urls::FUNDING),
-        more_obligations(owed, shown, OBLIGATIONS),
-        more(endpoints, text::counted(endpoints.more(), "more failing endpoint"), "/app/developers"),
-        more(tokens, text::counted(tokens.more(), "more token"), TOKENS),
-        more(drafts, text::counted(drafts.more(), "more draft"), "/app/agreements?lifecycle=draft"),
+        (proposals.more(), "more proposal", "/app/proposals?state=pending"),
+        (payments.more(), "more payment", "/app/money"),
+        (attention.more(), "more agreement", all_attention),
+        (papers.more(), "more paper signature", "/app/agreements?lifecycle=active"),
+        (proofs.more(), "more funding item", pages::urls::FUNDING),
+        (due.overdue.more() + due.to_confirm.more(), "more obligation", OBLIGATIONS),
+        (endpoints.more(), "more failing endpoint", "/app/developers"),
+        (tokens.more(), "more token", TOKENS),
+        (drafts.more(), "more draft", "/app/agreements?lifecycle=draft"),
     ];
-    lists.into_iter().flatten().collect()
+    lists.into_iter().flat_map(|(count, what, url)| more(count, text::counted(count, what), url)).collect()
 }
 
 struct Queue<'a> {
@@ -329,13 +330,9 @@ impl Queue<'_> {
     }
 }
 
-fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
-    (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
-}
-
-fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
-    let more = total.saturating_sub(shown);
-    (more > 0).then(|| (url.to_owned(), text::counted(more, "more obligation"))).into_iter().collect()
+/// A link to the list of so many more, if there are any.
+fn more(count: usize, text: String, url: &str) -> Vec<(String, String)> {
+    (count > 0).then(|| (url.to_owned(), text)).into_iter().collect()
 }
 
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
@@ -561,7 +558,7 @@ impl ChangeRow {
         let unnamed = |said: &str| said.split_once("a payment").map(|(said, rest)| (said.to_owned(), rest.to_owned()));
         let around = if of_payment { unnamed(&said).or_else(|| with_name(&said)) } else { None };
         let (said, rest) = around.map_or((said, None), |(said, rest)| (said, Some(rest)));
-        let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
+        let object = objects.into_iter().find_map(|(_, id)| Object::new(row, id, names, is_admin));
         Self { said, object, rest, at: row.at, times: 1 }
     }
 

@@ -362,7 +362,7 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
     };
     let badge = proposal_badge(review.state());
     let deal = Deal::new(over, title, badge, &review.workspace, agreement, summary);
-    let mut deal = deal.with_payments(&review.payments);
+    let mut deal = deal.with_payments(&review.payments, agreement, review.at);
     if !review.payments.is_empty() {
         // Not all of many payments were read.
         deal.more_payments += review.current.movements().len().saturating_sub(review.payments.len());

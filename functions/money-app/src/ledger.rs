@@ -110,9 +110,10 @@ struct Figure {
 
 const AMOUNT: [Figure; 1] = [Figure { title: "Amount", class: "" }];
 
-/// A claim and its proof never look alike.
+/// What an agreement is worth, as its own list says it, and what of it is claimed and proven, which never look alike.
+/// What is still owed is in the totals.
 const SUMS: [Figure; 3] = [
-    Figure { title: "Owed", class: "" },
+    Figure { title: "Amount", class: "" },
     Figure { title: "Claimed sent", class: "claimed" },
     Figure { title: "Proven received", class: "proven" },
 ];
@@ -235,13 +236,14 @@ impl RowView {
             let there = sums.iter().map(|sum| (sum.currency, of(&sum.figures))).filter(|(_, minor)| *minor > 0);
             there.map(|(currency, minor)| money::in_app(minor, currency)).collect()
         };
-        let AgreementRow { url, name, counterparties, badge, .. } = row;
+        let AgreementRow { url, name, counterparties, amount, badge, .. } = row;
+        let amount = Some(amount).filter(|amount| !amount.is_empty()).into_iter().collect();
         Self {
             url,
             title: name,
             agreement: None,
             who: Who::Named(counterparties),
-            figures: vec![figure(|sums| sums.owed), figure(|sums| sums.claimed), figure(|sums| sums.proven)],
+            figures: vec![amount, figure(|sums| sums.claimed), figure(|sums| sums.proven)],
             waits_for: None,
             due: None,
             is_overdue: false,

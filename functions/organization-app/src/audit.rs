@@ -13,8 +13,10 @@ use pages::response::PageResponse;
 use pages::urls::AUDIT;
 use shared::domain::audit::{AuditRow, CallOutcome, ObjectKind};
 use shared::domain::day::Day;
+use shared::domain::organization::MemberRecord;
 use shared::error::Error;
-use shared::service::audit::{self, AuditPage};
+use shared::service::audit::{self, AuditPage, Names};
+use shared::service::members;
 use shared::service::search::{self, NamedObject};
 use shared::text;
 use shared::text::reader::{self, Shown as _};
@@ -110,7 +112,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let mut typed = asked.clone();
     let query = match AuditQuery::read(request, &mut typed)? {
         Ok(query) => query,
-        Err(errors) => return refused(request, typed, errors),
+        Err(errors) => return refused(request, typed, errors, &members::list(scope).await?),
     };
     if let Some(name) = &query.object_name {
         return Box::pin(by_name(request, &asked, typed, name)).await;
@@ -134,10 +136,12 @@ fn narrower(typed: &Typed, operations: &[String]) -> Option<Choices> {
 /// The object is found in a separate step, so that neither page waits for both, and the log's URL has the lasting id.
 async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
-    let (found, total) = search::objects_named(signed_in.scope(), signed_in.member(), name).await?;
+    let scope = signed_in.scope();
+    let named = search::objects_named(scope, signed_in.member(), name);
+    let ((found, total), members) = tokio::try_join!(named, members::list(scope))?;
     let log_of = |found: &NamedObject| Typed { object: found.id.to_string(), ..asked.clone() }.url(None);
     match found.as_slice() {
-        [] => refused(request, typed, Errors { object: Some(NOT_FOUND), ..Errors::default() }),
+        [] => refused(request, typed, Errors { object: Some(NOT_FOUND), ..Errors::default() }, &members),
         [only] if total == 1 => Ok(PageResponse::see_other(log_of(only))),
         several => {
             let choice = |found: &NamedObject| Choice {
@@ -149,7 +153,7 @@ async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> 
                 first: several.iter().map(choice).collect(),
                 more: total.saturating_sub(several.len() as u64),
             };
-            PageResponse::render(&AuditLogPage { choices: Some(choices), ..empty_page(request, typed) })
+            PageResponse::render(&AuditLogPage { choices: Some(choices), ..empty_page(request, typed, &members) })
         }
     }
 }
@@ -177,10 +181,10 @@ fn kind_label(kind: ObjectKind) -> &'static str {
 fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPage) -> AuditLogPage {
     let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
     let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
-    let mut page = empty_page(request, typed);
+    let mut page = empty_page(request, typed, &[]);
     page.operations = found.rows.iter().map(|row| text::operation(&row.operation).did.into_owned()).collect();
     page.narrower = narrower(&page.typed, &query.filter.operations);
-    page.actors = actor_options(found, query.filter.actor);
+    page.actors = actor_options(&found.members, &found.rows, &found.names, query.filter.actor);
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
     page.is_first = query.before.is_none();
@@ -191,7 +195,7 @@ fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPa
     page
 }
 
-fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageResponse, Error> {
+fn refused(request: &Request, typed: Typed, errors: Errors, members: &[MemberRecord]) -> Result<PageResponse, Error> {
     let wrong = [(AUDIT_DAYS.from, &errors.from), (AUDIT_DAYS.to, &errors.to)].into_iter();
     let wrong =
         wrong.filter_map(|(field, error)| Some(FieldErrors::one(field, FieldCode::InvalidValue, error.as_deref()?)));
@@ -200,7 +204,7 @@ fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageRespon
         all
     });
     let days = Fields::wrong(wrong.unwrap_or_default()).over(days_of(&typed));
-    let page = AuditLogPage { days, errors, ..empty_page(request, typed) };
+    let page = AuditLogPage { days, errors, ..empty_page(request, typed, members) };
     Ok(PageResponse::render(&page)?.unprocessable())
 }
 
@@ -210,10 +214,10 @@ fn days_of(typed: &Typed) -> Fields {
     Fields::of([(AUDIT_DAYS.from, shown(&typed.from)), (AUDIT_DAYS.to, shown(&typed.to))])
 }
 
-fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
+fn empty_page(request: &Request, typed: Typed, members: &[MemberRecord]) -> AuditLogPage {
     AuditLogPage {
         layout: Layout::new(request),
-        actors: vec![SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: true }],
+        actors: actor_options(members, &[], &Names::default(), typed.actor.parse().ok()),
         operation: operation_shown(&typed.operation),
         operations: BTreeSet::new(),
         outcomes: outcome_options(&typed.outcome),
@@ -236,13 +240,27 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     }
 }
 
-fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption> {
-    let on_page = found.rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, &found.names))));
-    let mut actors: BTreeMap<Uuid, String> = on_page.collect();
+/// The members, and the other callers of the rows. Those who share a name have something beside it: a member their email
+/// address, a participant their agreement's name.
+fn actor_options(
+    members: &[MemberRecord],
+    rows: &[AuditRow],
+    names: &Names,
+    selected: Option<Uuid>,
+) -> Vec<SelectOption> {
+    let on_page = rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, names))));
+    let emails: BTreeMap<Uuid, &str> = members.iter().map(|member| (member.id.uuid(), member.email.as_str())).collect();
+    let members = members.iter().map(|member| (member.id.uuid(), member.name.as_str().to_owned()));
+    let mut called: BTreeMap<Uuid, String> = on_page.chain(members).collect();
     if let Some(id) = selected {
-        actors.entry(id).or_insert_with(|| found.names.get(id).map_or_else(|| id.to_string(), str::to_owned));
+        called.entry(id).or_insert_with(|| names.get(id).map_or_else(|| id.to_string(), str::to_owned));
     }
-    let mut actors: Vec<(String, Uuid)> = actors.into_iter().map(|(id, name)| (name, id)).collect();
+    let is_shared = |name: &String| called.values().filter(|other| *other == name).count() > 1;
+    let in_full = |(id, name): (&Uuid, &String)| match names.agreement_of(*id).or_else(|| emails.get(id).copied()) {
+        Some(more) if is_shared(name) => (format!("{name} ({more})"), *id),
+        _ => (name.clone(), *id),
+    };
+    let mut actors: Vec<(String, Uuid)> = called.iter().map(in_full).collect();
     actors.sort();
     let anyone = SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: selected.is_none() };
     let option = |(name, id): (String, Uuid)| SelectOption {
@@ -283,7 +301,7 @@ impl RowView {
         // The act says which part.
         let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
-            audit::objects_of(row).filter_map(|(_, id)| Object::new(id, names, is_admin)).collect();
+            audit::objects_of(row).filter_map(|(_, id)| Object::new(row, id, names, is_admin)).collect();
         Self {
             at: DisplayTime::with_seconds(row.at),
             request_id: row.request_id.to_string(),

@@ -223,7 +223,8 @@ struct MemberRow {
     id: String,
     name: String,
     email: String,
-    second_factor: Option<&'static str>,
+    /// Whether they have a second factor; none for who may not know.
+    has_second_factor: Option<bool>,
     role: Badge,
     own_role: &'static str,
     created_at: DisplayTime,
@@ -238,7 +239,7 @@ impl MemberRow {
             id: member.id.to_string(),
             name: member.name.as_str().to_owned(),
             email: member.email.as_str().to_owned(),
-            second_factor: with_factor.map(|on| if on.contains(&member.id) { "On" } else { "Off" }),
+            has_second_factor: with_factor.map(|on| on.contains(&member.id)),
             role: Badge { text: role_label(member.role), class },
             own_role: member.role.as_str(),
             created_at: member.created_at.into(),

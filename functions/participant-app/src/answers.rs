@@ -83,6 +83,9 @@ impl AnswersPage {
         let kind = match question.kind {
             FieldType::Date => ANSWERS.dates,
             FieldType::Number => ANSWERS.answers.hint("Such as 1,250 or 12.5."),
+            FieldType::File => ANSWERS.answers.hint(
+                "A PDF, JPEG or PNG. All files you choose at once may have 4 MB together: with larger ones, save the draft in between.",
+            ),
             _ => ANSWERS.answers,
         };
         kind.named(&question.name)
@@ -153,7 +156,7 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
         is_open,
         is_declined: gate.state.status() == GateStatus::Declined,
         questions: questions.iter().map(|field| question(field, &draft, &fields)).collect(),
-        answered: draft.answered(questions),
+        answered: draft.answered(questions, reader::dates()),
         saved_at: own.saved_at().map(DisplayTime::from),
         version: own.version(),
         sent: own.submissions.last().map(|last| sent(agreement, gate, last)),

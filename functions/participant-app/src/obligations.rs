@@ -57,6 +57,12 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
     view.obligations.iter().map(row).collect()
 }
 
+/// Whether one of the obligations that the view has waits for a participant.
+pub(super) fn is_owed_by(view: &ParticipantView, participant: ParticipantId, now: Timestamp) -> bool {
+    let mut live = view.obligations.iter().filter(|obligation| is_live(view, obligation));
+    live.any(|obligation| waiting(obligation, participant, now).is_some())
+}
+
 fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     let parties = text::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
     match view.agreement.promise(obligation.promise_id()) {

@@ -1,6 +1,7 @@
 //! A participant's first page: tasks, documents, who else has to act, and what they did.
 
 use askama::Template;
+use futures_util::future::try_join_all;
 use pages::done::notice_of_act;
 use pages::labels::{Badge, DisplayTime, agreement_badge};
 use pages::layout::{Layout, Link, Notice};
@@ -9,19 +10,27 @@ use pages::tasks::{TaskRow, WaitsFor};
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
-use shared::domain::ids::ParticipantId;
+use shared::domain::ids::{GateId, ParticipantId};
+use shared::domain::note::Note;
 use shared::domain::paper_signature::PaperSignature;
+use shared::domain::participant::receipt::ReceiptAct;
+use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::service::identity::participant_sessions::ParticipantSession;
 use shared::service::participants::ParticipantView;
+use shared::service::{file_reviews, information};
 use shared::text;
 use shared::text::reader::Shown as _;
 use shared::web::Request;
 
-use crate::obligations::{ObligationRow, obligation_rows};
+use crate::obligations::{ObligationRow, is_owed_by, obligation_rows};
 use crate::payments::{PaymentRow, payment_rows};
 use crate::promises::{PromiseRow, promise_rows};
 use crate::receipt::receipt_title;
 use crate::{consent, load, name_of, needs_consent, task_rows};
+
+/// The length of a reason beside its task. The task's page has all of it.
+const REASON_CHARS_MAX: usize = 100;
 
 #[derive(Template)]
 #[template(path = "part.html")]
@@ -78,7 +87,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let by = session.participant().id();
     let agreement = &view.agreement;
-    let tasks = task_rows(&view, by);
+    let tasks = tasks(session, &view).await?;
     let (payments, more_payments) = payment_rows(&view, by);
     let page = OverviewPage {
         layout: Layout::of_participant(request),
@@ -107,7 +116,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         more_payments,
         obligations: obligation_rows(&view, by, request.now()),
         promises: if view.obligations.is_empty() { promise_rows(&view, by) } else { Vec::new() },
-        others: others(&view, by),
+        others: others(&view, by, request.now()),
         documents: documents(&view, by),
         certificate: (agreement.lifecycle() == Lifecycle::Completed)
             .then(|| format!("/app/evidence/parts/{by}/certificate")),
@@ -128,10 +137,55 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
+/// The participant's tasks, with the reasons of those that a member returned.
+async fn tasks(session: &ParticipantSession, view: &ParticipantView) -> Result<Vec<TaskRow>, Error> {
+    let mut tasks = task_rows(view, session.participant().id());
+    let returned = tasks.iter().map(async |task| match task.returnable {
+        Some(gate) => last_return(session, view, gate).await,
+        None => Ok(None),
+    });
+    let reasons = try_join_all(returned).await?;
+    for (task, reason) in tasks.iter_mut().zip(reasons) {
+        let Some(reason) = reason else { continue };
+        let mut short: String = reason.as_str().chars().take(REASON_CHARS_MAX).collect();
+        if short.len() < reason.as_str().len() {
+            short.push('…');
+        }
+        task.about = format!("Returned: {short} · {}", task.about);
+    }
+    Ok(tasks)
+}
+
+async fn last_return(
+    session: &ParticipantSession,
+    view: &ParticipantView,
+    gate: GateId,
+) -> Result<Option<Note>, Error> {
+    let (scope, by) = (session.scope(), session.participant());
+    // Only what was sent can have been returned.
+    for receipt in &view.receipts {
+        match &receipt.act {
+            ReceiptAct::Uploaded { gate_id, .. } if *gate_id == gate => {
+                return file_reviews::last_return(scope, by, gate).await;
+            }
+            ReceiptAct::Answered { gate_id, .. } if *gate_id == gate => {
+                return information::last_return(scope, by, gate).await;
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn others(view: &ParticipantView, by: ParticipantId, now: Timestamp) -> Vec<Other> {
     let agreement = &view.agreement;
     let is_active = agreement.lifecycle() == Lifecycle::Active;
     let badge = |id: ParticipantId| {
+        let waiting = Badge { text: "Waiting", class: "blue" };
+        // Also of those who have met their conditions, and after the agreement.
+        if view.payment_waits_for.contains(&id) || is_owed_by(view, id, now) {
+            return Some(waiting);
+        }
         let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
         let named: Vec<_> = gates.filter(|(_, gate)| gate.rule.named(agreement).contains(&id)).collect();
         if named.is_empty() {
@@ -145,7 +199,7 @@ fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
         } else if open.iter().any(|(_, gate)| gate.state.status() == GateStatus::Declined) {
             Badge { text: "On hold", class: "amber" }
         } else if open.iter().any(|(stage, _)| stage.state == StageState::Current) {
-            Badge { text: "Waiting", class: "blue" }
+            waiting
         } else {
             Badge { text: "Later", class: "quiet" }
         })

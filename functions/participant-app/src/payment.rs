@@ -26,8 +26,8 @@ use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::{Movement, Release, ReleaseBasis};
 use shared::error::Error;
 use shared::service::own_movements::{self, OwnPayment};
-use shared::text::movements;
 use shared::text::reader::Shown as _;
+use shared::text::{movements, payment_rest};
 use shared::web::Request;
 
 use crate::consent;
@@ -45,6 +45,8 @@ struct PaymentPage {
     agreement: String,
     purpose: String,
     amount: String,
+    /// What is missing of it, if a part is proven.
+    rest: Option<String>,
     badge: Badge,
     due: Option<String>,
     sender: String,
@@ -222,6 +224,7 @@ fn page(
         agreement: view.agreement.name.as_str().to_owned(),
         purpose: purpose(movement),
         amount: amount(movement),
+        rest: payment_rest(movement),
         badge: movement_badge(movement.state()),
         due: terms.due_on.map(Day::shown),
         sender: party_name(view, terms.sender).to_owned(),
@@ -279,6 +282,19 @@ fn checked(organization: &str, movement: &Movement) -> String {
 
 fn standing(own: &OwnPayment, by: ParticipantId, organization: &str) -> Standing {
     let movement = &own.movement;
+    let is_in_flight = matches!(movement.state(), MovementState::SenderReported | MovementState::ReceiptPending);
+    if let Some(rest) = payment_rest(movement).filter(|_| is_in_flight) {
+        // Nobody here knows why it is missing: banks may take fees, and payers may pay in parts.
+        let part = proven(movement);
+        let line = if is_sender(movement, by) {
+            format!(
+                "{part}{organization} waits for proof of the rest. If you sent the whole amount, ask your bank about it. Ask {organization} before you send more."
+            )
+        } else {
+            format!("{part}Look at your account, and report the rest here once your bank shows it.")
+        };
+        return said("plain", format!("{rest} is still missing"), line);
+    }
     if is_sender(movement, by) { of_sender(own, organization) } else { of_receiver(own, organization) }
 }
 
@@ -427,14 +443,19 @@ fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization:
     ClaimFacts { who, at: claim.reported_at.into(), facts }
 }
 
-fn proof(movement: &Movement, organization: &str) -> Proof {
-    let terms = movement.terms();
+/// How much of a payment is proven, as a sentence before others. Empty while nothing is.
+fn proven(movement: &Movement) -> String {
     let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
-    let partial = terms.money.filter(|_| received > 0).map(|money| {
+    let said = movement.terms().money.filter(|_| received > 0).map(|money| {
         let received = money::in_app(received, money.currency().code());
         format!("{received} of {} is confirmed received. ", money.for_people())
     });
-    let partial = partial.unwrap_or_default();
+    said.unwrap_or_default()
+}
+
+fn proof(movement: &Movement, organization: &str) -> Proof {
+    let (partial, rest) = (proven(movement), payment_rest(movement));
+    let part_or = |nothing| if rest.is_some() { "Confirmed in part" } else { nothing };
     let (title, line, at, is_confirmed) = match (movement.state(), movement.confirmation()) {
         (MovementState::Reconciled, Some(confirmation)) => (
             "Confirmed received",
@@ -446,11 +467,17 @@ fn proof(movement: &Movement, organization: &str) -> Proof {
             ("Under review", format!("{partial}{organization} decides whether it counts."), None, false)
         }
         (MovementState::Exception, _) => {
-            ("Not confirmed", format!("{partial}{organization} is looking into this payment."), None, false)
+            (part_or("Not confirmed"), format!("{partial}{organization} is looking into this payment."), None, false)
         }
         (MovementState::Returned, _) => ("Returned", "The money went back to the sender.".to_owned(), None, false),
         (MovementState::Cancelled, _) => ("None", "The payment was cancelled.".to_owned(), None, false),
-        _ => ("None yet", format!("{partial}Nothing confirms yet that the whole amount arrived."), None, false),
+        _ => {
+            let line = match &rest {
+                Some(rest) => format!("{partial}{rest} is still missing."),
+                None => "Nothing confirms yet that the whole amount arrived.".to_owned(),
+            };
+            (part_or("None yet"), line, None, false)
+        }
     };
     Proof { title: title.to_owned(), line, at, is_confirmed }
 }

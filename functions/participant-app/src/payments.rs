@@ -12,6 +12,7 @@ use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
 use shared::limits;
 use shared::service::participants::ParticipantView;
+use shared::text;
 use shared::text::reader::Shown as _;
 
 use crate::name_of;
@@ -68,22 +69,28 @@ pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<Pa
     (rows.collect(), more)
 }
 
-/// The payments that wait for a participant: for the sender to send, for the receiver to report the arrival.
+/// The payments that wait for a participant: for the sender to send, for the receiver to report the arrival. The sender
+/// also reads what is missing of a payment: who has to act about that, nobody here knows.
 pub(super) fn payment_tasks(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
     let tasks = view.payments.iter().filter_map(|payment| task_of(view, payment, by));
     tasks.take(limits::OWN_PAYMENTS_SHOWN_MAX).collect()
 }
 
 fn task_of(view: &ParticipantView, payment: &Movement, by: ParticipantId) -> Option<TaskRow> {
-    let terms = payment.terms();
-    let (text, verb) = match payment.state() {
+    let (terms, rest) = (payment.terms(), text::payment_rest(payment));
+    let what = rest.as_ref().map_or_else(|| amount(payment), |rest| format!("the other {rest}"));
+    let (text, verb, waits_for) = match payment.state() {
         MovementState::InstructionsReady if is_sender(payment, by) => {
-            let text = format!("Pay {} to {}", amount(payment), party_name(view, terms.receiver));
-            (text, "View instructions")
+            let text = format!("Pay {what} to {}", party_name(view, terms.receiver));
+            (text, "View instructions", WaitsFor::Participant)
         }
         MovementState::SenderReported | MovementState::ReceiptPending if is_receiver(payment, by) => {
-            let text = format!("Say whether {} from {} has arrived", amount(payment), party_name(view, terms.sender));
-            (text, "Check and report")
+            let text = format!("Say whether {what} from {} has arrived", party_name(view, terms.sender));
+            (text, "Check and report", WaitsFor::Participant)
+        }
+        MovementState::SenderReported | MovementState::ReceiptPending if is_sender(payment, by) => {
+            let text = format!("{} of {} is still missing", rest?, amount(payment));
+            (text, "View payment", WaitsFor::Rest)
         }
         _ => return None,
     };
@@ -92,6 +99,7 @@ fn task_of(view: &ParticipantView, payment: &Movement, by: ParticipantId) -> Opt
         link: Link { url: payment_url(by, payment), text },
         verb,
         about: format!("Payment: {}{due}", purpose(payment)),
-        waits_for: WaitsFor::Participant,
+        waits_for,
+        returnable: None,
     })
 }

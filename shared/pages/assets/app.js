@@ -140,14 +140,26 @@
     pad.hidden = false;
   }
 
-  // The browser asks before a link loses what was typed. Who signs in has nothing to lose.
-  const isKept = (field) => field?.form?.method === 'post' && !field.form.querySelector('[type=password]');
-  let isTyped = isKept(document.querySelector('[aria-invalid=true]'));
-  document.addEventListener('input', ({ target }) => {
-    isTyped ||= isKept(target);
+  // The browser asks before a link, or another form, loses what was typed. Who signs in has nothing to lose.
+  const typed = new Set();
+  let [sent, isDownload] = [null, false];
+  // A field may be named “method”, too.
+  const isPost = (form) => form?.getAttribute('method') === 'post';
+  const keep = (field) => {
+    sent = null;
+    if (isPost(field?.form) && !field.form.querySelector('[type=password]')) typed.add(field.form);
+  };
+  keep(document.querySelector('[aria-invalid=true]'));
+  document.addEventListener('input', ({ target }) => keep(target));
+  // A download leaves the page where it is.
+  document.addEventListener('click', ({ target }) => {
+    isDownload = /\/(bundle|certificate|download|export|file)$/.test(target.closest('a')?.pathname);
+    setTimeout(() => { isDownload = false; }, 1000);
   });
   addEventListener('beforeunload', (event) => {
-    if (isTyped) event.preventDefault();
+    if (isDownload || [...typed].every((form) => form === sent)) return;
+    sent = null;
+    event.preventDefault();
   });
 
   // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.
@@ -157,7 +169,7 @@
   const FILES_MB_MAX = 4;
   document.addEventListener('submit', (event) => {
     const form = event.target;
-    if (form.method !== 'post' || event.defaultPrevented) return;
+    if (!isPost(form) || event.defaultPrevented) return;
     const chosen = [...form.querySelectorAll('input[type=file]')].filter((field) => field.files.length > 0);
     const sizes = chosen.flatMap(({ files }) => [...files]).map(({ size }) => size);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -170,7 +182,7 @@
       form.addEventListener('input', () => chosen[0].setCustomValidity(''), { once: true });
       return;
     }
-    isTyped = false;
+    sent = form;
     if (form.sentAt && Date.now() - form.sentAt < PAUSE_MS) event.preventDefault();
     else form.sentAt = Date.now();
   });

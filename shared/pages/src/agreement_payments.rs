@@ -2,11 +2,13 @@
 
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
-use shared::domain::day::Day;
 use shared::domain::ids::ParticipantId;
+use shared::domain::ledger::{LedgerState, is_agreed};
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use shared::text;
 use shared::text::movements::{self as words, reference_type};
@@ -65,7 +67,7 @@ pub struct PaymentRow {
     pub payer: String,
     /// Who is paid.
     pub payee: String,
-    /// When it is due, and whether that is past.
+    /// When it is due, and whether it is overdue.
     pub due: Option<(String, bool)>,
     /// The sender's claim, in lines; empty without one.
     pub claim: Vec<String>,
@@ -82,25 +84,31 @@ pub struct Proof {
 }
 
 impl PaymentRow {
-    /// A row as of a day in the organization's zone.
+    /// A row.
     #[must_use]
-    pub fn new(movement: &Movement, agreement: &Agreement, contacts: &[Contact], today: Day) -> Self {
+    pub fn new(movement: &Movement, agreement: &Agreement, contacts: &[Contact], is_overdue: bool) -> Self {
         let terms = movement.terms();
-        // The record of an ended agreement's movement may lag behind.
-        let told = movement.as_told(agreement);
-        let is_past = |due: &Day| *due < today && !told.state().is_done();
         Self {
             url: movement_url(movement.id()),
             purpose: purpose_of(movement),
-            badge: payment_badge(&told),
+            // The record of an ended agreement's movement may lag behind.
+            badge: payment_badge(&movement.as_told(agreement)),
             amount: terms.money.map(Money::for_people).unwrap_or_default(),
             payer: name_of(agreement, contacts, terms.sender),
             payee: name_of(agreement, contacts, terms.receiver),
-            due: terms.due_on.map(|due| (due.shown(), is_past(&due))),
+            due: terms.due_on.map(|due| (due.shown(), is_overdue)),
             claim: claim(movement),
             proof: proof(movement),
         }
     }
+}
+
+/// Whether a payment is overdue, as lists and Home have it ([`LedgerState::is_overdue`]).
+#[must_use]
+pub fn is_overdue(movement: &Movement, agreement: &Agreement, zone: &TimeZone, now: Timestamp) -> bool {
+    let due_at = movement.terms().due_on.map(|due| zone.end_of(due));
+    let state = LedgerState::from(movement.as_told(agreement).state());
+    state.is_overdue(is_agreed(agreement.lifecycle()), due_at, now)
 }
 
 fn claim(movement: &Movement) -> Vec<String> {

@@ -6,20 +6,18 @@ use shared::api::views::agreements::{AgreementView, DocumentView, GateView, Part
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
 use shared::domain::agreement::promise::Promise;
 use shared::domain::agreement::verification::Verification;
-use shared::domain::agreement::{
-    Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
-};
+use shared::domain::agreement::{Agreement, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState};
 use shared::domain::contact::{ChangedIdentity, Contact, Email};
-use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, GateId, ParticipantId};
 use shared::domain::member::obstacle;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::service::agreements::{AgreementReview, ShownMovements};
 use shared::text;
 use shared::text::reader::Shown as _;
 
-use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
+use crate::agreement_payments::{PaymentRow, Payments, is_overdue, purpose_of};
 use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge, obligation_status};
 use crate::layout::Link;
 use crate::urls::{
@@ -36,8 +34,6 @@ pub struct AgreementSummary {
     pub documents: Vec<DocumentRow>,
     /// Each term's name and text.
     pub terms: Vec<(&'static str, String)>,
-    /// Whether it is a SAFE.
-    pub is_safe: bool,
     /// Whether it is a draft.
     pub is_draft: bool,
     /// The promises, or the obligations they became.
@@ -184,7 +180,6 @@ impl AgreementSummary {
             documents: documents.map(|(view, document)| source.document(view, document)).collect(),
             terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
             promises: agreement.promises.iter().map(|promise| source.promise(promise)).collect(),
-            is_safe: agreement.kind == AgreementKind::Safe,
             is_draft: source.is_draft,
             payments: None,
         }
@@ -535,9 +530,9 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// Adds a published agreement's payments and their links from conditions. `today` is in the organization's zone.
+    /// Adds a published agreement's payments and their links from conditions, as of now in the organization's zone.
     #[must_use]
-    pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
+    pub fn with_movements(mut self, review: &AgreementReview, zone: &TimeZone, now: Timestamp) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
         let ShownMovements { on_page, offset, total, .. } = &review.movements;
         for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
@@ -554,7 +549,7 @@ impl AgreementSummary {
         let rows: Vec<PaymentRow> = on_page
             .iter()
             .filter_map(|id| review.movements.get(*id))
-            .map(|movement| PaymentRow::new(movement, agreement, contacts, today))
+            .map(|payment| PaymentRow::new(payment, agreement, contacts, is_overdue(payment, agreement, zone, now)))
             .collect();
         self.payments = (*total > 0).then(|| Payments::new(rows, *offset, *total, &agreement_url(agreement.id())));
         self

@@ -18,11 +18,11 @@ pub enum Object {
 }
 
 impl Object {
-    /// None if the object's name was not found.
+    /// An object of a row. None if its name was not found.
     #[must_use]
-    pub fn new(id: Uuid, names: &Names, is_admin: bool) -> Option<Self> {
+    pub fn new(row: &AuditRow, id: Uuid, names: &Names, is_admin: bool) -> Option<Self> {
         // The kind comes with the name, since some operations don't state it.
-        let (kind, text) = names.object(id)?;
+        let (kind, text) = names.object_of(row, id)?;
         let text = text.to_owned();
         let url = match kind {
             ObjectKind::Agreement => format!("/app/agreements/{id}"),

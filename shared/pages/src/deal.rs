@@ -2,11 +2,14 @@
 
 use shared::domain::agreement::gate::{Gate, GateRule};
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
-use shared::domain::ledger::{AgreementMoney, LedgerFigures};
+use shared::domain::day::Day;
+use shared::domain::ledger::{AgreementMoney, LedgerFigures, is_agreed};
 use shared::domain::money::in_app;
 use shared::domain::movement::Movement;
+use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
 use shared::text;
+use shared::text::reader::{self, Shown as _};
 use shared::text::{CurrentWait, PaymentAct, PressingPayment};
 
 use crate::agreement_summary::{AgreementSummary, GateRow, LinkToShow, ParticipantRow};
@@ -15,7 +18,7 @@ use crate::layout::Link;
 use crate::payment_list::name;
 use crate::urls::{access_url, movement_url, workspace_url};
 
-/// Most parties, most terms and most documents in the header. The page has all of them below.
+/// Most parties and most documents in the header. The page has all of them below.
 const SHOWN_MAX: usize = 4;
 
 /// What a payment says whose amount isn't decided.
@@ -59,6 +62,8 @@ pub struct Deal {
     pub more_payments: usize,
     /// Each term's name and text.
     pub terms: Vec<(&'static str, String)>,
+    /// When its first payment is due that is yet to be made.
+    pub payment_due: Option<PaymentDue>,
     /// Its deadlines.
     pub deadlines: Vec<Deadline>,
     /// The first documents.
@@ -96,6 +101,14 @@ pub struct Party {
     pub name: String,
     /// The roles, in words.
     pub roles: String,
+}
+
+/// When a payment is due.
+pub struct PaymentDue {
+    /// The day.
+    pub day: String,
+    /// Whether it is past, and the agreement's contents are agreed.
+    pub is_overdue: bool,
 }
 
 /// A date that matters.
@@ -139,7 +152,7 @@ impl Deal {
             .documents
             .iter()
             .map(|document| DealDocument { name: document.name.clone(), url: document.url.clone() });
-        let terms = summary.terms.iter().filter(|(name, _)| *name != text::INVESTMENT).take(SHOWN_MAX).cloned();
+        let terms = summary.terms.iter().filter(|(name, _)| *name != text::INVESTMENT).cloned();
         let amount = summary.terms.iter().find(|(name, _)| *name == text::INVESTMENT);
         let has_deadline = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
         let expiry = agreement.expires_at.filter(|_| has_deadline);
@@ -162,6 +175,7 @@ impl Deal {
             without_amount: "",
             more_payments: 0,
             terms: terms.collect(),
+            payment_due: None,
             deadlines: expiry
                 .map(|at| Deadline { name: "Agreement expires", at: at.into(), left: None })
                 .into_iter()
@@ -206,6 +220,15 @@ impl Deal {
             }
         };
         Self { money: money.iter().map(sum).collect(), without_amount: without_amount(payments), ..self }
+    }
+
+    /// Adds when the first payment is due that is yet to be made.
+    #[must_use]
+    pub fn with_payment_due(self, due_on: Option<Day>, agreement: &Agreement, now: Timestamp) -> Self {
+        let (today, is_agreed) = (reader::zone().day_of(now), is_agreed(agreement.lifecycle()));
+        let goes_on = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+        let due = |due: Day| PaymentDue { day: due.shown(), is_overdue: is_agreed && due < today };
+        Self { payment_due: due_on.filter(|_| goes_on).map(due), ..self }
     }
 
     /// Whether this is its amount, such as the investment of a SAFE.
@@ -285,7 +308,7 @@ impl Deal {
 
     /// Adds the payments that have an amount, unless there is one of the deal's own amount.
     #[must_use]
-    pub fn with_payments(self, payments: &[Movement]) -> Self {
+    pub fn with_payments(self, payments: &[Movement], agreement: &Agreement, now: Timestamp) -> Self {
         let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
         let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
         let rows: Vec<_> = rows.collect();
@@ -293,7 +316,10 @@ impl Deal {
             if rows.len() == 1 && rows.iter().all(|(_, amount)| self.is_amount(amount)) { Vec::new() } else { rows };
         let more_payments = rows.len().saturating_sub(SHOWN_MAX);
         let without_amount = without_amount(payments.len());
-        Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, without_amount, ..self }
+        let unpaid = payments.iter().filter(|payment| !payment.state().is_done());
+        let due_on = unpaid.filter_map(|payment| payment.terms().due_on).min();
+        let payments = rows.into_iter().take(SHOWN_MAX).collect();
+        Self { payments, without_amount, more_payments, ..self }.with_payment_due(due_on, agreement, now)
     }
 }
 

@@ -26,7 +26,7 @@ pub fn receipt_title_of(agreement: &Agreement, payments: &[Movement], receipt: &
         ReceiptAct::Signed { document, .. } => format!("signed “{}”", document.as_str()),
         ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
-        ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
+        ReceiptAct::Answered { gate_id, .. } => format!("answered the questions for “{}”", step(*gate_id)),
         ReceiptAct::ReportedSent { .. } => format!("reported {payment} as sent"),
         ReceiptAct::FiledEvidence { source, money, .. } => match source.side() {
             Side::Sender => format!("handed in a document from the bank for {payment}, {}", money.for_people()),

@@ -18,6 +18,8 @@ pub struct TaskRow {
     pub about: String,
     /// For whom it waits.
     pub waits_for: WaitsFor,
+    /// The condition of a file or of answers, which a member may have returned.
+    pub returnable: Option<GateId>,
 }
 
 /// For whom a participant's task waits.
@@ -29,6 +31,8 @@ pub enum WaitsFor {
     IdentityCheck,
     /// A member, to confirm that the participant signed on paper. Signing on screen does too.
     PaperSignature,
+    /// Proof of the rest of a payment, of which a part is proven.
+    Rest,
 }
 
 impl TaskRow {
@@ -67,7 +71,11 @@ pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
                 (String::new(), "Identity check".to_owned(), "", gate_step(id)?)
             }
         };
-        Some(TaskRow { link: Link { url, text }, verb, about: format!("Step: {step}"), waits_for })
+        let returnable = match task {
+            Task::Upload(id) | Task::Answer(id) => Some(id),
+            Task::Sign(_) | Task::Approve(_) | Task::BeVerified(_) => None,
+        };
+        Some(TaskRow { link: Link { url, text }, verb, about: format!("Step: {step}"), waits_for, returnable })
     };
     let mut rows: Vec<TaskRow> = agreement.tasks_of(by).into_iter().filter_map(row).collect();
     rows.sort_by_key(|row| row.waits_for == WaitsFor::PaperSignature);

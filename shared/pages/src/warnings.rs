@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
-use shared::domain::agreement::Agreement;
 use shared::domain::agreement::warnings::{Warning, WarningKind, to_tick};
+use shared::domain::agreement::{Agreement, Stage};
 use shared::domain::ids::{DocumentId, MovementId};
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
@@ -79,6 +79,7 @@ pub fn warning_groups(
 fn title(kind: WarningKind) -> &'static str {
     match kind {
         WarningKind::Unawaited => "No condition waits for this:",
+        WarningKind::Unheld => "No step holds this back:",
         WarningKind::SafeTerms => "Check the terms of the SAFE:",
         WarningKind::Overdue => "Overdue from the start:",
     }
@@ -86,22 +87,28 @@ fn title(kind: WarningKind) -> &'static str {
 
 fn label(kind: WarningKind, draft: &Agreement, payments: &[Movement], own: &[&Warning]) -> String {
     match kind {
-        WarningKind::Unawaited => {
-            let mut names: Vec<String> =
-                own.iter().take(NAMED_MAX).map(|warning| thing(draft, payments, warning)).collect();
-            let more = own.len().saturating_sub(NAMED_MAX);
-            names.extend((more > 0).then(|| format!("{more} more")));
-            format!("Publish although nothing waits for: {}", names.join(", "))
+        WarningKind::Unawaited => format!("Publish although nothing waits for: {}", names(draft, payments, own)),
+        WarningKind::Unheld => {
+            format!("Publish although members can authorize and release this at once: {}", names(draft, payments, own))
         }
         WarningKind::SafeTerms => "Publish with these terms".to_owned(),
         WarningKind::Overdue => "Publish with obligations that are overdue from the start".to_owned(),
     }
 }
 
-/// What nothing waits for, such as `“Deposit”` or `“Buyer” in “Deed”`.
+fn names(draft: &Agreement, payments: &[Movement], own: &[&Warning]) -> String {
+    let mut names: Vec<String> = own.iter().take(NAMED_MAX).map(|warning| thing(draft, payments, warning)).collect();
+    let more = own.len().saturating_sub(NAMED_MAX);
+    names.extend((more > 0).then(|| format!("{more} more")));
+    names.join(", ")
+}
+
+/// What nothing waits for or holds back, such as `“Deposit”` or `“Buyer” in “Deed”`.
 fn thing(draft: &Agreement, payments: &[Movement], warning: &Warning) -> String {
     match warning {
-        Warning::PaymentUnawaited { movement_id } => payment_name(payments, *movement_id),
+        Warning::PaymentUnawaited { movement_id } | Warning::PaymentUnheld { movement_id } => {
+            payment_name(payments, *movement_id)
+        }
         Warning::DocumentUnawaited { document_id } => document_name(draft, *document_id),
         Warning::BlockUnawaited { document_id, block_id } => {
             let blocks = draft.document(*document_id).map(|document| document.blocks.as_slice()).unwrap_or_default();
@@ -120,6 +127,12 @@ fn payment_name(payments: &[Movement], id: MovementId) -> String {
     format!("“{}”", found.map_or("", name))
 }
 
+/// The step whose end should let members prepare a payment.
+fn step_before(draft: &Agreement, payment: MovementId) -> Option<&Stage> {
+    let own = draft.stage_of_movement(payment)?;
+    draft.stages.iter().take_while(|stage| stage.id != own.id).last()
+}
+
 fn document_name(draft: &Agreement, id: DocumentId) -> String {
     format!("“{}”", draft.document(id).map_or("", |document| document.name.as_str()))
 }
@@ -134,6 +147,10 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
     let thing = thing(draft, payments, warning);
     let (url, text) = match warning {
         Warning::PaymentUnawaited { .. } => (add_condition(), format!("The payment {thing}: add a condition for it")),
+        Warning::PaymentUnheld { movement_id } => (
+            step_before(draft, *movement_id).map_or(own, |stage| step_url(id, stage.id)),
+            format!("The payment {thing}: have the step before its own let members authorize payments"),
+        ),
         Warning::DocumentUnawaited { document_id } => match draft.document(*document_id) {
             Some(document) if document.blocks.is_empty() => (
                 format!("{}#add-block", document_url(id, *document_id)),

@@ -55,7 +55,7 @@ text_enum! {
     pub enum CallOutcome {
         /// The call succeeded.
         Success = "success",
-        /// The call was refused; at most the refusal was counted.
+        /// The call was refused; at most the refusal was counted, or what was typed was kept.
         Refused = "refused",
         /// The service failed.
         Failed = "failed",

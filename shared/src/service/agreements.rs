@@ -13,6 +13,7 @@ use crate::domain::agreement::payments::PaymentSide;
 use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant, Roles};
 use crate::domain::contact::{Contact, NewContact};
+use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::AgreementMoney;
 use crate::domain::member::Changed;
@@ -120,8 +121,17 @@ pub struct AgreementReview {
     pub decline_reasons: BTreeMap<GateId, Note>,
     /// The payments of a published agreement that its page shows.
     pub movements: ShownMovements,
-    /// What all payments of a published agreement come to, by currency.
-    pub money: Vec<AgreementMoney>,
+    /// What all payments of a published agreement come to.
+    pub money: PaymentSums,
+}
+
+/// What payments come to.
+#[derive(Debug, Default)]
+pub struct PaymentSums {
+    /// The sums, by currency.
+    pub sums: Vec<AgreementMoney>,
+    /// When the first payment is due that is yet to be made.
+    pub due_on: Option<Day>,
 }
 
 /// The payments on a published agreement's page: those that its conditions name, and a part of all.
@@ -218,12 +228,14 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     })
 }
 
-async fn money_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<AgreementMoney>, Error> {
+async fn money_of(scope: &Scope, agreement: &Agreement) -> Result<PaymentSums, Error> {
     if !agreement.was_published() || agreement.movements().is_empty() {
-        return Ok(Vec::new());
+        return Ok(PaymentSums::default());
     }
     let payments = scope.store().payments_of(&BTreeSet::from([agreement.id()])).await?;
-    Ok(AgreementMoney::of(agreement.lifecycle(), payments.amounts_of(agreement.id()).iter().copied()))
+    let amounts = payments.amounts_of(agreement.id()).iter().copied();
+    let sums = AgreementMoney::of(agreement.lifecycle(), amounts);
+    Ok(PaymentSums { sums, due_on: payments.due_of(agreement.id()) })
 }
 
 async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMap<GateId, Note>, Error> {

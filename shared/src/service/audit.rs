@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
 use crate::domain::actor::ActorType;
-use crate::domain::agreement::Participant;
 use crate::domain::agreement::acts::Act;
 use crate::domain::audit::{AuditFilter, AuditRow, CallOutcome, DayRange, ObjectKind};
 use crate::domain::ids::{AgreementId, ContactId, MovementId, RequestId};
 use crate::domain::movement::Movement;
+use crate::domain::organization::MemberRecord;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -34,27 +34,52 @@ pub struct AuditPage {
     pub looked_back_to: Option<Timestamp>,
     /// The names of the callers and objects on the page.
     pub names: Names,
+    /// The organization's members.
+    pub members: Vec<MemberRecord>,
 }
 
 /// The names of callers and objects by id, and what calls did in the histories of agreements.
 #[derive(Debug, Default)]
 pub struct Names {
     objects: HashMap<Uuid, (ObjectKind, String)>,
-    participants: HashMap<Uuid, String>,
+    /// The names of payments without their amounts.
+    payments: HashMap<Uuid, String>,
+    participants: HashMap<Uuid, NamedParticipant>,
     acts: HashMap<RequestId, Act>,
+}
+
+#[derive(Debug)]
+struct NamedParticipant {
+    name: String,
+    agreement: String,
 }
 
 impl Names {
     /// The name of the object or caller with an id, if found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
-        self.objects.get(&id).map(|(_, name)| name).or_else(|| self.participants.get(&id)).map(String::as_str)
+        let of_participant = || self.participants.get(&id).map(|participant| &participant.name);
+        self.objects.get(&id).map(|(_, name)| name).or_else(of_participant).map(String::as_str)
+    }
+
+    /// The name of the agreement of a participant who called, if found.
+    #[must_use]
+    pub fn agreement_of(&self, participant: Uuid) -> Option<&str> {
+        self.participants.get(&participant).map(|participant| participant.agreement.as_str())
     }
 
     /// The object with an id, and its name, if found.
     #[must_use]
     pub fn object(&self, id: Uuid) -> Option<(ObjectKind, &str)> {
         self.objects.get(&id).map(|(kind, name)| (*kind, name.as_str()))
+    }
+
+    /// The same as the row names it: a claim or evidence may be of another amount than its payment.
+    #[must_use]
+    pub fn object_of(&self, row: &AuditRow, id: Uuid) -> Option<(ObjectKind, &str)> {
+        let (kind, name) = self.object(id)?;
+        let without_amount = self.payments.get(&id).filter(|_| text::is_about_proof(&row.operation));
+        Some((kind, without_amount.map_or(name, String::as_str)))
     }
 
     /// What a call did, with the part or proposal that it was about, if an agreement's history has it.
@@ -95,7 +120,9 @@ pub async fn page(
     before: Option<RequestId>,
 ) -> Result<AuditPage, Error> {
     let limit = if filter.is_empty() { limits::AUDIT_ROWS_READ } else { limits::AUDIT_ROWS_READ_FILTERED };
-    let AuditRows { rows, has_more } = scope.store().audit_rows(days, before, limit).await?;
+    let members = Box::pin(scope.store().members());
+    let (AuditRows { rows, has_more }, members) =
+        tokio::try_join!(scope.store().audit_rows(days, before, limit), members)?;
     let read_to = rows.last().map(|row| (row.request_id, row.at));
     let mut matching = rows.into_iter().filter(|row| filter.fits(row));
     let rows: Vec<AuditRow> = matching.by_ref().take(limits::AUDIT_PAGE_ROWS).collect();
@@ -109,7 +136,7 @@ pub async fn page(
     let extra = filter.actor.iter().flat_map(|id| [(ObjectKind::Member, *id), (ObjectKind::Token, *id)]);
     let wanted = extra.chain(rows.iter().filter_map(caller_of)).chain(rows.iter().flat_map(objects_of));
     let names = names(scope, wanted, &rows).await?;
-    Ok(AuditPage { rows, next, looked_back_to, names })
+    Ok(AuditPage { rows, next, looked_back_to, names, members })
 }
 
 /// The latest changes of members, integrations and time, at most [`limits::HOME_ACTS_MAX`], newest first. If the newest
@@ -171,11 +198,13 @@ async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows
         tokio::try_join!(batch, payments, Box::pin(participants(scope, rows)))?;
     let name = |payment: &Movement| (payment.id().uuid(), (ObjectKind::Payment, text::payment_with_amount(payment)));
     objects.extend(payments.iter().map(|payment| name(payment)));
-    Ok(Names { objects, participants, acts })
+    let title = |payment: &Movement| (payment.id().uuid(), text::payment_title(payment).to_owned());
+    let payments = payments.iter().map(|payment| title(payment)).collect();
+    Ok(Names { objects, payments, participants, acts })
 }
 
 /// The names of the participants who called, found by the first agreements that their rows name.
-async fn participants(scope: &Scope, rows: &[AuditRow]) -> Result<HashMap<Uuid, String>, Error> {
+async fn participants(scope: &Scope, rows: &[AuditRow]) -> Result<HashMap<Uuid, NamedParticipant>, Error> {
     let called = rows.iter().filter(|row| row.caller.actor_type == ActorType::Participant);
     let of = |row: &AuditRow| objects_of(row).find(|(kind, _)| *kind == ObjectKind::Agreement).map(|(_, id)| id.into());
     let callers: HashSet<Uuid> = called.clone().filter_map(|row| row.caller.id).collect();
@@ -187,14 +216,18 @@ async fn participants(scope: &Scope, rows: &[AuditRow]) -> Result<HashMap<Uuid, 
         return Ok(HashMap::new());
     }
     let agreements = scope.store().agreements(agreements).await?;
-    let of_caller = |participant: &&Participant| callers.contains(&participant.id.uuid());
-    let callers = agreements.iter().flat_map(|agreement| &agreement.participants).filter(of_caller);
-    let callers: Vec<(Uuid, ContactId)> = callers.map(|caller| (caller.id.uuid(), caller.contact_id)).collect();
-    let contacts: BTreeSet<ContactId> = callers.iter().map(|(_, contact)| *contact).collect();
+    let mut found: Vec<(Uuid, ContactId, &str)> = Vec::new();
+    for agreement in &agreements {
+        let called = agreement.participants.iter().filter(|participant| callers.contains(&participant.id.uuid()));
+        found.extend(called.map(|caller| (caller.id.uuid(), caller.contact_id, agreement.name.as_str())));
+    }
+    let contacts: BTreeSet<ContactId> = found.iter().map(|(_, contact, _)| *contact).collect();
     let contacts = scope.store().contacts(contacts).await?;
-    let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
-    let named = |(id, contact): (Uuid, ContactId)| Some((id, name(contact)?.display_name.as_str().to_owned()));
-    Ok(callers.into_iter().filter_map(named).collect())
+    let named = |(id, contact, agreement): (Uuid, ContactId, &str)| {
+        let name = contacts.iter().find(|found| found.id == contact)?.display_name.as_str().to_owned();
+        Some((id, NamedParticipant { name, agreement: agreement.to_owned() }))
+    };
+    Ok(found.into_iter().filter_map(named).collect())
 }
 
 fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {

@@ -76,7 +76,9 @@ pub async fn judge(
     let (uploads, reviews) = uploads_of(scope, files).await?;
     let shown = uploads.iter().find(|upload| upload.id == shown).ok_or_else(Error::not_found)?;
     let moment = loaded.act_moment(scope);
-    let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);
+    let contact = loaded.agreement().participant(participant).map(|found| found.contact_id.uuid());
+    let ids = [id.uuid(), participant.uuid(), gate.uuid()];
+    let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
     Ok(match judge_file(by, loaded.context(scope, moment), gate, &uploads, shown, &reviews, judgment) {
         Ok(judged) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &judged)?;

@@ -4,68 +4,50 @@
 //! An organization with 500 drafts pays for 500 rows and five drafts. The rows also name participants' contacts, so
 //! agreements and their people are read together: Home takes two consecutive reads, however many sections it has.
 
+mod obligations;
+mod payments;
+mod proof;
+mod shortlist;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
-use crate::domain::agreement::gate::{Gate, GateStatus};
+use crate::domain::agreement::gate::GateStatus;
 use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle, Participant};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
-use crate::domain::ledger::{LedgerState, is_agreed};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, ParticipantId, ProposalId};
 use crate::domain::member::Member;
 use crate::domain::movement::Movement;
-use crate::domain::movement::instructions::InstructionsStatus;
-use crate::domain::movement::state::MovementState;
 use crate::domain::organization::Organization;
 use crate::domain::participant::Access;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
-use crate::domain::time_zone::TimeZone;
 use crate::domain::token::Token;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::waited_for;
 use crate::service::audit::{self, Names};
-use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, participants_of};
-use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
 use crate::service::second_members;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
-use crate::store::movements::{WaitingMovement, WaitingMovements};
+use crate::store::movements::WaitingMovements;
 use crate::store::obligations::OpenObligation;
 use crate::store::payments_of::PaymentsOf;
 use crate::store::proposals::{PendingProposal, PendingProposals};
 use crate::store::{StoreError, Versioned};
 use crate::text;
 
-/// The first of many.
-#[derive(Debug)]
-pub struct Shortlist<T> {
-    /// Those that are shown, most urgent first.
-    pub shown: Vec<T>,
-    /// How many there are.
-    pub total: usize,
-}
-
-impl<T> Shortlist<T> {
-    fn of(mut all: Vec<T>, max: usize) -> Self {
-        let total = all.len();
-        all.truncate(max);
-        Self { shown: all, total }
-    }
-
-    /// How many are not shown.
-    #[must_use]
-    pub fn more(&self) -> usize {
-        self.total.saturating_sub(self.shown.len())
-    }
-}
+pub use obligations::{DueObligations, QueuedObligation};
+pub use payments::{PaymentToSee, PaymentWait};
+use payments::{payments_to_see, seen_payments};
+pub use proof::ItemToReview;
+pub use shortlist::Shortlist;
 
 /// An agreement that goes on, as of now.
 #[derive(Debug)]
@@ -97,58 +79,6 @@ pub struct PaperToConfirm {
     pub document: Label,
     /// When it was recorded.
     pub recorded_at: Timestamp,
-}
-
-/// What a payment waits for, most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PaymentWait {
-    /// Its instructions were changed, and nobody has verified them since.
-    InstructionsChanged,
-    /// Too many wrong tries ended the verification of its instructions.
-    VerificationEnded,
-    /// It is an exception.
-    Exception,
-    /// Receiver-side evidence is to be accepted or rejected.
-    Evidence,
-    /// Its instructions are to be verified by the member.
-    Verification,
-    /// It is to be authorized.
-    Authorization,
-    /// Its instructions are to be entered.
-    Instructions,
-    /// Its instructions are to be released to the payer.
-    Release,
-    /// Others: nothing, unless it is overdue.
-    Others,
-}
-
-impl PaymentWait {
-    /// How soon a member should look at it, soonest first: what is overdue, the longest first, comes before what can
-    /// wait.
-    fn urgency(self, overdue_since: Option<Timestamp>) -> (u8, Option<Timestamp>, Self) {
-        let can_wait = self > Self::Evidence;
-        let overdue_since = overdue_since.filter(|_| can_wait);
-        (u8::from(can_wait) + u8::from(can_wait && overdue_since.is_none()), overdue_since, self)
-    }
-}
-
-/// A payment that a member should look at.
-#[derive(Debug, Clone)]
-pub struct PaymentToSee {
-    /// The payment.
-    pub movement: Movement,
-    /// The name of its agreement.
-    pub agreement: AgreementName,
-    /// What it waits for.
-    pub wait: PaymentWait,
-    /// When it is due, if that is known.
-    pub due_at: Option<Timestamp>,
-    /// Since when it is overdue, if it is.
-    pub overdue_since: Option<Timestamp>,
-    /// Since when it waits, if known.
-    pub since: Option<Timestamp>,
-    /// Whom or what it waits for, if not for a member.
-    pub waits_for: String,
 }
 
 /// What an organization has to do, and what it waits for. An agreement is in one section; `closing` comes first.
@@ -217,10 +147,10 @@ pub async fn get(
     let work = Box::pin(async {
         let mut rows = work_rows(scope, member).await?;
         let open = std::mem::take(&mut rows.obligations);
-        let obligations = Box::pin(due_obligations::due(scope, open, rows.not_of.clone()));
+        let obligations = Box::pin(obligations::due(scope, open, rows.not_of.clone()));
         tokio::try_join!(Box::pin(queue(scope, rows, organization, all_attention)), obligations)
     });
-    let proofs = Box::pin(proof_to_review::to_review(scope));
+    let proofs = Box::pin(proof::to_review(scope));
     let ((queue, obligations), proofs, mut tokens, mut endpoints, (changes, names)) =
         tokio::try_join!(work, proofs, tokens, endpoints, audit::latest_changes(scope))?;
     tokens.retain(|token| token.ends_soon(scope.now()));
@@ -229,7 +159,7 @@ pub async fn get(
     Ok(Home {
         queue,
         obligations,
-        proofs: Shortlist { shown: proofs.0, total: proofs.1 },
+        proofs,
         tokens: Shortlist::of(tokens, limits::HOME_WARNINGS_MAX),
         endpoints: Shortlist::of(endpoints, limits::HOME_WARNINGS_MAX),
         changes,
@@ -310,149 +240,6 @@ impl<'a> Chosen<'a> {
         let mut seen = HashSet::new();
         shown.filter(move |open| seen.insert(open.id))
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct RowToSee {
-    row: WaitingMovement,
-    wait: PaymentWait,
-    due_at: Option<Timestamp>,
-    is_overdue: bool,
-}
-
-impl RowToSee {
-    fn overdue_since(&self) -> Option<Timestamp> {
-        self.due_at.filter(|_| self.is_overdue)
-    }
-}
-
-/// How many payments are read for each that Home shows: the clock may not have recorded yet that some have ended.
-const READ_FOR_EACH: usize = 2;
-
-/// The payments that a member should look at, most urgent first. The member doesn't verify instructions of `not_of`.
-/// Overdue ones ([`LedgerState::is_overdue`]) are included even if others have to act.
-fn payments_to_see(
-    waiting: &[WaitingMovement],
-    open: &OpenAgreements,
-    not_of: &BTreeSet<MemberId>,
-    zone: &TimeZone,
-    now: Timestamp,
-) -> Shortlist<RowToSee> {
-    let agreements: HashMap<AgreementId, &OpenAgreement> = open.open.iter().map(|open| (open.id, open)).collect();
-    // Nobody is asked to prepare a payment while a condition is declined: its agreement may not go on.
-    let is_declined = |row: &WaitingMovement| agreements.get(&row.agreement_id).is_some_and(|open| open.is_declined);
-    let wait = |row: &WaitingMovement| match (row.state, row.unverified) {
-        (_, Some((_, true))) => PaymentWait::InstructionsChanged,
-        (MovementState::Exception, _) => PaymentWait::Exception,
-        (MovementState::Processing, _) => PaymentWait::Evidence,
-        _ if is_declined(row) => PaymentWait::Others,
-        (_, Some((by, false))) if !not_of.contains(&by) => PaymentWait::Verification,
-        (state, _) => match agreements.get(&row.agreement_id) {
-            Some(open) if open.to_authorize.contains(&row.id) => PaymentWait::Authorization,
-            Some(open) if open.is_active && state == MovementState::Authorized && !row.has_instructions => {
-                PaymentWait::Instructions
-            }
-            Some(open) if open.to_release.contains(&row.id) && row.unverified.is_none() => PaymentWait::Release,
-            _ => PaymentWait::Others,
-        },
-    };
-    // Days end at the same moments for all of them.
-    let mut ends = BTreeMap::new();
-    let mut found: Vec<RowToSee> = waiting
-        .iter()
-        .filter_map(|row| {
-            let due_at = row.due_on.map(|day| *ends.entry(day).or_insert_with(|| zone.end_of(day)));
-            // If the agreement is not open, its record says whether it is completed or has ended otherwise.
-            let is_agreed = agreements.get(&row.agreement_id).is_none_or(|open| open.is_active);
-            let is_overdue = LedgerState::from(row.state).is_overdue(is_agreed, due_at, now);
-            let wait = wait(row);
-            let to_see = RowToSee { row: *row, wait, due_at, is_overdue };
-            (wait != PaymentWait::Others || is_overdue).then_some(to_see)
-        })
-        .collect();
-    let soon = now.plus_seconds(limits::CLOSES_SOON_S);
-    found.sort_by_key(|to_see| {
-        let due_soon = to_see.due_at.filter(|at| *at <= soon);
-        let RowToSee { row, wait, .. } = to_see;
-        let waits = (row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id);
-        (wait.urgency(to_see.overdue_since()), due_soon.is_none(), due_soon, waits)
-    });
-    Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
-}
-
-/// The payments of rows that Home shows. The record of an ended agreement's payment may not say so yet.
-fn seen_payments(
-    scope: &Scope,
-    rows: &Shortlist<RowToSee>,
-    movements: Vec<Versioned<Movement>>,
-    agreements: &[Versioned<Agreement>],
-    contacts: &[Contact],
-) -> Shortlist<PaymentToSee> {
-    let mut movements: HashMap<MovementId, Movement> =
-        movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
-    let see = |to_see: &RowToSee| {
-        let RowToSee { row, wait, due_at, .. } = to_see;
-        let movement = movements.remove(&row.id)?;
-        let agreement = agreements.iter().find(|agreement| agreement.id() == row.agreement_id)?;
-        let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
-        if movement.ended_with(&current, scope.moment()).is_some() {
-            return None;
-        }
-        let wait = match wait {
-            PaymentWait::Authorization if !current.lets_authorize(movement.id()) => PaymentWait::Others,
-            PaymentWait::Authorization | PaymentWait::Instructions | PaymentWait::Release
-                if current.lifecycle() != Lifecycle::Active =>
-            {
-                PaymentWait::Others
-            }
-            // Rows that were written before they said so don't know of instructions.
-            PaymentWait::Instructions | PaymentWait::Release => match movement.instructions() {
-                None => PaymentWait::Instructions,
-                Some(_) if current.lets_release(movement.id()) => PaymentWait::Release,
-                Some(_) => PaymentWait::Others,
-            },
-            PaymentWait::InstructionsChanged
-                if movement.instructions().is_some_and(InstructionsStatus::has_verification_ended) =>
-            {
-                PaymentWait::VerificationEnded
-            }
-            known => *known,
-        };
-        let overdue_since = to_see.overdue_since().filter(|_| is_agreed(current.lifecycle()));
-        let since = row.since_ms.and_then(|since| Timestamp::from_unix_ms(since).ok());
-        let since = since.or_else(|| match wait {
-            PaymentWait::Authorization => current.waiting_gates().filter_map(Gate::opened_at).min(),
-            PaymentWait::Instructions | PaymentWait::Release => Some(movement.updated_at()),
-            _ => None,
-        });
-        let is_of_others = wait == PaymentWait::Others;
-        let is_on_its_way = matches!(
-            movement.state(),
-            MovementState::InstructionsReady | MovementState::SenderReported | MovementState::ReceiptPending
-        );
-        // Before that, a condition holds it back.
-        let waits_for = if is_of_others && is_on_its_way {
-            text::payment_wait(&movement, &current, contacts)
-        } else {
-            String::new()
-        };
-        let agreement = agreement.name.clone();
-        (!is_of_others || overdue_since.is_some()).then_some(PaymentToSee {
-            movement,
-            agreement,
-            wait,
-            due_at: *due_at,
-            overdue_since,
-            since,
-            waits_for,
-        })
-    };
-    let read = rows.shown.len();
-    let mut shown: Vec<_> = rows.shown.iter().filter_map(see).collect();
-    let total = rows.total.saturating_sub(read - shown.len());
-    shown.sort_by_key(|payment| payment.wait.urgency(payment.overdue_since));
-    shown.truncate(limits::HOME_PAYMENTS_MAX);
-    Shortlist { shown, total }
 }
 
 /// The first agreements with paper signatures that a member may confirm, and the number of all such signatures.
@@ -641,15 +428,12 @@ fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> V
     people.into_iter().map(|participant| (participant.contact_id, seen_at(participant))).collect()
 }
 
-/// The agreements of a section that still go on. The clock may not have recorded yet that others have ended.
+/// The agreements of a section that still go on.
 fn found_of(
     found: &mut HashMap<AgreementId, QueuedAgreement>,
     section: &Shortlist<&OpenAgreement>,
 ) -> Shortlist<QueuedAgreement> {
     let goes_on =
         |queued: &QueuedAgreement| matches!(queued.agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-    let all = section.shown.iter().filter_map(|open| found.remove(&open.id));
-    let shown: Vec<_> = all.filter(goes_on).collect();
-    let ended = section.shown.len() - shown.len();
-    Shortlist { total: section.total.saturating_sub(ended), shown }
+    section.seen(|open| found.remove(&open.id).filter(goes_on))
 }

@@ -8,8 +8,9 @@ use crate::domain::contact::Contact;
 use crate::domain::date_order::DateOrder;
 use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
 use crate::domain::information::typed::TypedAnswers;
-use crate::domain::information::{Answer, Given, Submission, draft_place, place};
+use crate::domain::information::{Answer, Given, Submission, Verdict, draft_place, place};
 use crate::domain::member::{Judgment, Member, NotJudged, judge_answers};
+use crate::domain::note::Note;
 use crate::domain::participant::{ActingParticipant, Answering, NotActed, Occasion, can_answer, send_answers};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -66,6 +67,15 @@ pub async fn own(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<
     let submissions = store.submissions_of(agreement, gate, by.id());
     let (draft, submissions) = tokio::try_join!(draft, submissions)?;
     Ok(OwnAnswers { draft, place: draft_place(by.org(), agreement, gate, by.id()), submissions })
+}
+
+/// Why a member returned a participant's latest answers to an information request. None if nobody has.
+pub async fn last_return(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<Option<Note>, Error> {
+    let submissions = scope.store().submissions_of(by.agreement_id(), gate, by.id()).await?;
+    Ok(submissions.into_iter().last().and_then(|last| match last.verdict {
+        Verdict::Returned { reason, .. } => Some(reason),
+        Verdict::Sent | Verdict::Accepted { .. } => None,
+    }))
 }
 
 /// A submitted form of answers.
@@ -264,7 +274,9 @@ pub async fn judge(
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
     let before = loaded.agreement();
     let moment = loaded.act_moment(scope);
-    let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);
+    let contact = before.participant(participant).map(|found| found.contact_id.uuid());
+    let ids = [id.uuid(), participant.uuid(), gate.uuid()];
+    let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
     Ok(match judge_answers(by, loaded.context(scope, moment), submission, judgment) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), before, &judged)?;

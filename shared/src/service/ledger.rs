@@ -397,7 +397,13 @@ impl Records {
 
     fn contacts_of(&self, entries: &[LedgerEntry]) -> BTreeSet<ContactId> {
         let shown = entries.iter().filter_map(|entry| self.parties_of(entry));
-        shown.flat_map(|parties| parties.all().collect::<Vec<_>>()).collect()
+        // A payment's row names them, too.
+        let declined = |agreement: &Agreement| {
+            let contact = |id| Some(agreement.participant(id)?.contact_id);
+            agreement.declined_by().into_iter().filter_map(contact).collect::<Vec<_>>()
+        };
+        let declined = self.agreements.values().flat_map(declined);
+        shown.flat_map(|parties| parties.all().collect::<Vec<_>>()).chain(declined).collect()
     }
 
     fn parties_of(&self, entry: &LedgerEntry) -> Option<LedgerParties> {

@@ -38,6 +38,8 @@ pub struct ParticipantView {
     pub papers: Vec<PaperSignature>,
     /// The payments that the participant sends or receives, as of now, ordered by id.
     pub payments: Vec<Movement>,
+    /// The participants that a payment waits for, also one between others.
+    pub payment_waits_for: BTreeSet<ParticipantId>,
     /// The obligations in which the participant is a party, in the order of the agreement's promises.
     pub obligations: Vec<Obligation>,
 }
@@ -64,10 +66,13 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
         tokio::try_join!(loaded, payments, obligations_of(scope, &of_obligations))?;
     obligations.retain(|obligation| obligation.parties().side(by.id()).is_some());
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    let payments = payments.into_iter().map(Versioned::into_inner).filter(|payment| is_party(payment, by.id()));
-    let payments = payments.map(|payment| payment.as_told(&agreement).into_owned()).collect();
+    let payments = payments.into_iter().map(|payment| payment.as_told(&agreement).into_owned());
+    let mut payments: Vec<Movement> = payments.collect();
+    payments.retain(|payment| is_party(payment, by.id()));
+    let payment_waits_for = payments.iter().filter_map(Movement::awaited_party).collect();
     let obligations = obligations.iter().map(|obligation| obligation.as_told(&agreement).into_owned()).collect();
-    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments, obligations })
+    let contacts = loaded.contacts().to_vec();
+    Ok(ParticipantView { agreement, contacts, receipts, papers, payments, payment_waits_for, obligations })
 }
 
 /// The agreement of a participant's session.
@@ -251,9 +256,8 @@ pub async fn reissue_link(
 ) -> Result<Plan<()>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
     let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
-    agreement.participant(participant).ok_or_else(Error::not_found)?;
-    let ids = [agreement.id().uuid(), participant.uuid()];
-    let plan = Plan::new(scope, ()).showing(ids);
+    let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
+    let plan = Plan::new(scope, ()).showing([agreement.id().uuid(), participant.uuid(), contact.uuid()]);
     if access.generation != shown {
         return Ok(plan);
     }
@@ -346,7 +350,7 @@ pub async fn reopen(
     let moment = loaded.act_moment(scope);
     Ok(match reopen_gate(by, loaded.context(scope, moment), gate, shown_declined_at) {
         Ok(reopened) => {
-            let changes = stored::reopen(scope.call(), before, &reopened)?;
+            let changes = stored::reopen(scope.call(), before, &reopened, gate)?;
             Plan::new(scope, Ok(())).decided_at(moment).change([changes]).emit(reopened.events).showing(shown)
         }
         Err(reason) => Plan::new(scope, Err(reason)).showing(shown),

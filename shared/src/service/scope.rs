@@ -129,7 +129,6 @@ pub struct Plan<T> {
     test: Option<(EndpointId, Event)>,
     shown: Vec<Uuid>,
     refusal: Option<(StatusCode, &'static str)>,
-    is_unfinished: bool,
 }
 
 impl<T> Plan<T> {
@@ -144,7 +143,6 @@ impl<T> Plan<T> {
             test: None,
             shown: Vec::new(),
             refusal: None,
-            is_unfinished: false,
         }
     }
 
@@ -219,20 +217,22 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Refuses the call although the plan has changes: they count the refusal, and its audit row says so.
+    /// Refuses the call although the plan has changes: they count the refusal or keep what was typed, and the audit row
+    /// says that it was refused.
     pub(crate) fn refusing(mut self, status: StatusCode, code: ErrorCode) -> Self {
         self.refusal = Some((status, code.as_str()));
         self
     }
 
-    /// Says that the changes aren't yet what the form asks for, so the same copy of the form can be submitted again.
+    /// Says that the changes aren't yet what the form asks for: they keep what was typed. The audit row says so, and the
+    /// same copy of the form can be submitted again.
     pub fn unfinished(self) -> Self {
-        Self { is_unfinished: true, ..self }
+        self.refusing(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest)
     }
 
-    /// Whether the changes are what the form asks for, not the count of a refusal.
+    /// Whether the changes are what the form asks for, not those of a refusal.
     pub(crate) fn is_act(&self) -> bool {
-        self.refusal.is_none() && !self.is_unfinished
+        self.refusal.is_none()
     }
 
     /// Whether the plan has no changes and no events.
@@ -251,8 +251,8 @@ impl<T> Plan<T> {
     }
 
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
-        Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal }
     }
 
     pub(crate) fn into_output(self) -> T {
@@ -285,7 +285,7 @@ impl<T> Plan<T> {
     }
 
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished: _ } = self;
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);
         commit = commit.afterwards(afterwards).refused(refusal);
         if let Some((endpoint, event)) = test {
@@ -298,9 +298,8 @@ impl<T> Plan<T> {
 impl<T, R> Plan<Result<T, R>> {
     /// The plan if the rules allowed it, or their refusal, which changes nothing.
     pub fn accepted(self) -> Result<Plan<T>, R> {
-        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
-        let make =
-            |output| Plan { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished };
+        let Self { output, now, changes, afterwards, checks, events, test, shown, refusal } = self;
+        let make = |output| Plan { output, now, changes, afterwards, checks, events, test, shown, refusal };
         output.map(make)
     }
 }

@@ -61,7 +61,7 @@ const ANSWERS: &str = "n";
 const AUTHORIZES: &str = "az";
 /// The payments that members can authorize; absent if there are none.
 const TO_AUTHORIZE: &str = "ta";
-/// The authorized payments whose instructions members can release, once there are any; absent if there are none.
+/// The authorized payments whose instructions members can release, once there are any; absent if nothing is owed.
 const TO_RELEASE: &str = "tr";
 const PAPERS: &str = "g";
 /// The investment of a SAFE, in minor units of its currency.
@@ -101,13 +101,13 @@ impl Record for Agreement {
         let is_owed = !self.movements().is_empty() || !self.promises.is_empty();
         let row = if is_owed {
             row.with_ids(PARTICIPANTS, self.participants.iter().map(|participant| participant.id.uuid()))
+                .with_ids(TO_RELEASE, self.movements_to_release().map(MovementId::uuid))
         } else {
             row
         };
         let row =
             row.with_number(AUTHORIZES, i64::try_from(self.authorizations_waiting()).ok().filter(|count| *count > 0));
         let row = with_any(row, TO_AUTHORIZE, self.movements_to_authorize().map(MovementId::uuid));
-        let row = with_any(row, TO_RELEASE, self.movements_to_release().map(MovementId::uuid));
         let row = match self.terms.as_ref().and_then(SafeTerms::investment) {
             Some((currency, minor)) => row.with_number(INVESTED, Some(minor)).with(&INVESTED_IN, &currency.to_owned()),
             None => row,
@@ -314,8 +314,9 @@ pub(crate) struct OpenAgreement {
     pub is_to_review: bool,
     pub authorizations: usize,
     pub to_authorize: BTreeSet<MovementId>,
-    /// The authorized payments whose instructions members can release, once there are any.
-    pub to_release: BTreeSet<MovementId>,
+    /// The authorized payments whose instructions members can release, once there are any. None if the row was
+    /// written before rows said so, or nothing is owed.
+    pub to_release: Option<BTreeSet<MovementId>>,
     /// Who recorded each paper signature of an active agreement that waits for a second member.
     pub papers: Vec<MemberId>,
     /// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
@@ -366,7 +367,7 @@ fn open_agreement(row: HeldRow<'_>) -> Option<OpenAgreement> {
         is_to_review: row.number::<i64>(ANSWERS).is_some(),
         authorizations: row.number(AUTHORIZES).unwrap_or_default(),
         to_authorize: ids(TO_AUTHORIZE).into_iter().map(Into::into).collect(),
-        to_release: ids(TO_RELEASE).into_iter().map(Into::into).collect(),
+        to_release: row.ids(TO_RELEASE).map(|ids| ids.into_iter().map(Into::into).collect()),
         papers: ids(PAPERS).into_iter().map(Into::into).collect(),
         since_ms: row.number(SINCE).unwrap_or_default(),
         expires_ms: row.number(EXPIRES),

@@ -81,8 +81,9 @@ pub(super) fn of_commit(call: &CallContext, status: StatusCode, code: &str, show
     item
 }
 
+/// Whether a call changed something, be it refused: answers that can't be sent yet are kept, with their files.
 pub(super) fn took_effect(row: &Item) -> bool {
-    row.contains_key(ATTEMPT) && text(row, "code") == Some(OK)
+    row.contains_key(ATTEMPT)
 }
 
 impl OrgStore {

@@ -109,7 +109,8 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Commits a refused call, with the status and code of its audit row: its changes count the refusal.
+    /// Commits a refused call, with the status and code of its audit row: its changes count the refusal, or keep what was
+    /// typed.
     pub(crate) fn refused(mut self, refusal: Option<(StatusCode, &'static str)>) -> Self {
         self.refusal = refusal;
         self

@@ -3,7 +3,8 @@
 //! A call notes its upload before storing it. A day later the clock removes the file, unless that call took effect.
 //!
 //! - Decision: a committed call names what it uploaded, and its audit row says whether it committed. So records need no
-//!   list of their files, and files no room in a transaction. A refused call can't name its file later.
+//!   list of their files, and files no room in a transaction. A refused call can't name its file later, unless it kept
+//!   what was typed.
 //! - Decision: a file once named stays: a copied record, a snapshot or a bundle may share it, and a count could drift.
 //! - Decision: an upload of a file under removal waits for the end. Another clock takes over from an interrupted one.
 

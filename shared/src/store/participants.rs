@@ -17,11 +17,11 @@ use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, ParticipantId};
+use crate::domain::ids::{AgreementId, ContactId, GateId, ParticipantId};
 use crate::domain::member::{Member, Reopened};
 use crate::domain::organization::Organization;
 use crate::domain::participant::consent::ConsentChange;
-use crate::domain::participant::receipt::Receipt;
+use crate::domain::participant::receipt::{Receipt, ReceiptAct};
 use crate::domain::participant::session::{InPerson, Part, StoredParticipantSession};
 use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant};
 use crate::domain::time::Timestamp;
@@ -335,8 +335,13 @@ pub(super) fn leave(
     let part = part_of(agreement.by());
     let left = Change::Create(to_item(keys::receipt(part, receipt.id), receipt)?);
     let stands = stands(agreement.by());
-    let document = receipt.act.document().map(|name| EditedPart::Document { name: name.clone() });
-    let recorded = agreements::record_act(call, before, agreement)?.about_part(agreement.id(), document);
+    let about = match &receipt.act {
+        ReceiptAct::Declined { gate_ids, document: None, .. } => {
+            gate_ids.first().and_then(|gate| EditedPart::condition(agreement, *gate))
+        }
+        act => act.document().map(|name| EditedPart::Document { name: name.clone() }),
+    };
+    let recorded = agreements::record_act(call, before, agreement)?.about_part(agreement.id(), about);
     Ok([recorded, Changes::by_participant(call, agreement, [left, stands])])
 }
 
@@ -365,6 +370,8 @@ pub(crate) fn reopen(
     call: &CallContext,
     before: &Versioned<Agreement>,
     reopened: &Reopened,
+    gate: GateId,
 ) -> Result<Changes, StoreError> {
-    agreements::execute(call, before, &reopened.agreement)
+    let (after, condition) = (&reopened.agreement, EditedPart::condition(&reopened.agreement, gate));
+    Ok(agreements::execute(call, before, after)?.about_part(after.id(), condition))
 }

@@ -22,12 +22,24 @@ pub fn payment_with_amount(movement: &Movement) -> String {
     format!("{title}{}", amount.unwrap_or_default())
 }
 
+/// The names of those who have declined a condition of the current step. None if nobody has.
+#[must_use]
+pub fn declined_by(agreement: &Agreement, contacts: &[Contact]) -> Option<String> {
+    let by: Vec<ParticipantId> = agreement.declined_by().into_iter().collect();
+    (!by.is_empty()).then(|| names(agreement, &by, contacts))
+}
+
 /// Whom or what a payment waits for, such as `Ada Okafor to pay`. Empty once nothing is left to do.
 #[must_use]
 pub fn payment_wait(movement: &Movement, agreement: &Agreement, contacts: &[Contact]) -> String {
     let name = |id: Option<ParticipantId>| names(agreement, id.as_slice(), contacts);
     let a_member = |act: &str| format!("A member to {act}");
     let lifecycle = agreement.lifecycle();
+    // Nobody prepares it then, unless its money is at risk.
+    let is_prepared = matches!(movement.status(), Status::Draft | Status::Authorized) && movement.risk().is_none();
+    if let Some(names) = declined_by(agreement, contacts).filter(|_| is_prepared) {
+        return format!("Declined by {names}");
+    }
     match movement.status() {
         Status::Draft if lifecycle == Lifecycle::Draft => "Publication".to_owned(),
         Status::Draft | Status::Authorized if lifecycle != Lifecycle::Active => String::new(),
@@ -41,7 +53,7 @@ pub fn payment_wait(movement: &Movement, agreement: &Agreement, contacts: &[Cont
             Some(_) => "The steps before".to_owned(),
         },
         Status::InstructionsReady => format!("{} to pay", name(movement.terms().sender)),
-        Status::SenderReported | Status::ReceiptPending => match missing(movement) {
+        Status::SenderReported | Status::ReceiptPending => match payment_rest(movement) {
             Some(rest) => format!("Proof of the other {rest}"),
             None => "Proof that it arrived".to_owned(),
         },
@@ -52,11 +64,13 @@ pub fn payment_wait(movement: &Movement, agreement: &Agreement, contacts: &[Cont
     }
 }
 
-/// What is not proven of a payment of which a part is.
-fn missing(movement: &Movement) -> Option<String> {
+/// What is not proven yet of a payment of which a part is, such as `$25.00 USD`. None once nothing more happens to it.
+#[must_use]
+pub fn payment_rest(movement: &Movement) -> Option<String> {
     let (money, receipt) = (movement.terms().money?, movement.receipt()?);
-    let missing = money.amount_minor() - receipt.received_minor;
-    (receipt.received_minor > 0 && missing > 0).then(|| in_app(missing, money.currency().code()))
+    let rest = money.amount_minor() - receipt.received_minor;
+    let is_partly_proven = receipt.received_minor > 0 && rest > 0 && !movement.state().is_done();
+    is_partly_proven.then(|| in_app(rest, money.currency().code()))
 }
 
 /// Who owes it.

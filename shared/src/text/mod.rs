@@ -17,11 +17,12 @@ mod terms;
 pub use changes::{changes_since, payment_changes};
 pub use funding::next_step_of_item;
 pub use ledger::{
-    ledger_direction, ledger_product, ledger_row_type, ledger_rows, payment_title, payment_wait, payment_with_amount,
+    declined_by, ledger_direction, ledger_product, ledger_row_type, ledger_rows, payment_rest, payment_title,
+    payment_wait, payment_with_amount,
 };
 pub use names::{condition, counted};
 pub use obligations::{NOTHING_DUE, obligation_state, obligation_wait, promise, promise_parties, promise_terms};
-pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
+pub use operations::{OperationWords, act, changes_a_record, is_about_proof, operation, operations, sentence};
 pub use review::{
     Named, effects, proposal_summary, requirement, size, stage_action, stage_action_done, stuck, time_left,
 };

@@ -76,18 +76,18 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
     ("view_uploaded_files", "Viewed a participant’s files", &[Agreement, Part, Part]),
-    ("accept_files", "Accepted a participant’s file", &[Agreement, Part, Part]),
-    ("return_files", "Returned a participant’s file", &[Agreement, Part, Part]),
+    ("accept_files", "Accepted a participant’s file", &[Agreement, Part, Part, Contact]),
+    ("return_files", "Returned a participant’s file", &[Agreement, Part, Part, Contact]),
     ("show_link", "Had a participant’s link shown", &[Agreement, Part]),
     ("confirm_contact", "Confirmed a participant’s new details", &[Agreement, Part, Contact]),
-    ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
+    ("reissue_link", "Reissued a participant’s link", &[Agreement, Part, Contact]),
     ("list_information", "Read the answers of participants", &[Agreement]),
     ("read_answers", "Read a participant’s answers", &[Agreement, Part, Part]),
     ("download_answer_file", "Downloaded a file of an answer", &[Agreement, Part, Part]),
     ("download_hashed_answers", "Downloaded answers as they were hashed", &[Agreement, Part, Part]),
-    ("accept_answers", "Accepted answers", &[Agreement, Part, Part]),
-    ("return_answers", "Returned answers", &[Agreement, Part, Part]),
-    ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part]),
+    ("accept_answers", "Accepted answers", &[Agreement, Part, Part, Contact]),
+    ("return_answers", "Returned answers", &[Agreement, Part, Part, Contact]),
+    ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part, Contact]),
     ("reopen_condition", "Opened a declined condition again", &[Agreement, Part]),
     // Acts of participants on their own pages
     ("view_participant_link", "Opened a participant’s link", &[]),
@@ -323,6 +323,13 @@ pub fn changes_a_record(id: &str) -> bool {
     !objects.is_empty() && READING.iter().all(|reading| !did.starts_with(reading))
 }
 
+/// Whether an operation is about a claim or evidence of a payment, which may be of another amount than the payment's.
+#[must_use]
+pub fn is_about_proof(id: &str) -> bool {
+    let others = ["record_claim", "report_payment_sent", "hand_in_bank_document", "report_arrival"];
+    id.contains("evidence") || others.contains(&id)
+}
+
 fn id_as_words(id: &str) -> String {
     let words = id.replace('_', " ");
     let mut letters = words.chars();
@@ -371,21 +378,8 @@ pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow
 
 /// An edit of a part in words. None if the operation is about another part, or the name is unknown.
 fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Option<String> {
-    if let EditedPart::Participant { contact_id } = part {
-        match operation {
-            "record_verification" => return Some(format!("Recorded that {} was verified", name_of(*contact_id)?)),
-            "record_paper_signature" => {
-                return Some(format!("Recorded a signature of {} on paper", name_of(*contact_id)?));
-            }
-            "confirm_paper_signature" => {
-                return Some(format!("Confirmed the paper signature of {}", name_of(*contact_id)?));
-            }
-            "confirm_contact" => return Some(format!("Confirmed the new details of {}", name_of(*contact_id)?)),
-            "reject_paper_signature" => {
-                return Some(format!("Rejected the paper signature of {}", name_of(*contact_id)?));
-            }
-            _ => {}
-        }
+    if let (EditedPart::Participant { contact_id }, Some((before, after))) = (part, about_participant(operation)) {
+        return Some(format!("{before} {}{after}", name_of(*contact_id)?));
     }
     let (act, what) = operation.split_once('_')?;
     let (verb, where_to) = match act {
@@ -393,6 +387,8 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
         "change" => ("Changed", "in"),
         "move" => ("Moved", "in"),
         "remove" => ("Removed", "from"),
+        "decline" if what == "condition" => ("Declined", "in"),
+        "reopen" => ("Reopened", "in"),
         _ => return about(operation, part),
     };
     Some(match (part, what) {
@@ -419,6 +415,24 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
         (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
         (EditedPart::Payment { purpose }, "payment") => format!("{verb} the payment “{}”", purpose.as_ref()?.as_str()),
         (EditedPart::Promise { name }, "promise") => format!("{verb} the obligation “{}”", name.as_str()),
+        _ => return None,
+    })
+}
+
+/// What an act on a participant says before and after their name.
+fn about_participant(operation: &str) -> Option<(&'static str, &'static str)> {
+    Some(match operation {
+        "record_verification" => ("Recorded that", " was verified"),
+        "record_paper_signature" => ("Recorded a signature of", " on paper"),
+        "confirm_paper_signature" => ("Confirmed the paper signature of", ""),
+        "reject_paper_signature" => ("Rejected the paper signature of", ""),
+        "confirm_contact" => ("Confirmed the new details of", ""),
+        "reissue_link" => ("Reissued the link of", ""),
+        "create_link_code" => ("Created a code for the link of", ""),
+        "accept_files" => ("Accepted the file of", ""),
+        "return_files" => ("Returned the file of", ""),
+        "accept_answers" => ("Accepted the answers of", ""),
+        "return_answers" => ("Returned the answers of", ""),
         _ => return None,
     })
 }
@@ -519,6 +533,13 @@ mod tests {
         let condition = EditedPart::Condition { gate: GateType::ParticipantApproval, step: label("Closing") };
         assert_eq!(said("add_condition", condition), "Added the condition “Approval” to the step “Closing”");
         let question = EditedPart::Question { label: label("Your address?") };
+        let condition = || EditedPart::Condition { gate: GateType::FileUpload, step: label("Papers") };
+        let named = "the condition “File upload” in the step “Papers”";
+        assert_eq!(said("decline_condition", condition()), format!("Declined {named}"));
+        assert_eq!(said("reopen_condition", condition()), format!("Reopened {named}"));
+        assert_eq!(said("accept_files", participant(ada)), "Accepted the file of Ada");
+        assert_eq!(said("return_answers", participant(ada)), "Returned the answers of Ada");
+        assert_eq!(said("return_files", participant(gone)), "Returned a participant’s file", "no name is known");
         assert_eq!(said("change_question", question), "Changed the question “Your address?”");
         let promise = EditedPart::Promise { name: label("Insurance") };
         assert_eq!(said("remove_promise", promise), "Removed the obligation “Insurance”");

@@ -98,7 +98,7 @@ async fn publish_page(
     let page = PublishPage {
         payments: PaymentList::new(&payments, &in_full.agreement, &in_full.contacts),
         deal: Deal::new("Review before publication", title, badge, &workspace, &in_full.agreement, &summary)
-            .with_payments(&payments),
+            .with_payments(&payments, &in_full.agreement, request.now()),
         layout: Layout::new(request),
         notice,
         agreement: crate::draft::agreement_link(&in_full.agreement),

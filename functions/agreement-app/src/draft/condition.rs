@@ -35,7 +35,9 @@ fn type_hint(gate_type: GateType) -> &'static str {
         GateType::SignatureBlocks => "Met when every chosen signature block is signed.",
         GateType::DocumentSigned => "Met when all signature blocks of the document are signed.",
         GateType::ParticipantApproval => "Met when everyone chosen has approved.",
-        GateType::FileUpload => "Met when everyone chosen has uploaded a file.",
+        GateType::FileUpload => {
+            "Met when everyone chosen has uploaded a file; with a review, once a member has accepted each."
+        }
         GateType::Countdown => "Met when the time has passed.",
         GateType::MovementAuthorized => "Met when a member has authorized the payment.",
         GateType::MovementReconciled => {
@@ -123,6 +125,8 @@ struct ConditionPage {
     gate_type: GateType,
     seen: Option<String>,
     settings: Settings,
+    /// The box of a new condition that holds its payment back until the step before is done.
+    hold: Option<String>,
     units: Vec<Choice>,
     fields: Fields,
     questions: Option<Questions>,
@@ -177,7 +181,7 @@ struct NewQuery {
 pub(crate) async fn new_condition(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let gate_type = query.gate_type.get().unwrap_or(GateType::DocumentSigned);
-    new_page(request, gate_type, Fields::default(), None).await
+    new_page(request, gate_type, Fields::of([(CONDITION.hold, "on")]), None).await
 }
 
 async fn new_page(
@@ -205,6 +209,10 @@ async fn new_page(
         gate_type,
         seen: None,
         settings: Settings::new(gate_type, &agreement, &contacts, &payments),
+        hold: agreement
+            .stage_to_hold_back(stage)
+            .filter(|_| waits_for_payment(gate_type))
+            .map(|before| format!("Hold the payment back until “{}” is done", before.name.as_str())),
         units: units(),
         fields,
         questions: None,
@@ -234,7 +242,14 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let location = if asks { condition_url(id, gate) } else { step_url(id, stage) };
     let now = request.now();
     let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was added", now);
-    let edit = Edit::new(location, says, move |draft, now| draft.put_gate(stage, gate, rule.clone(), now));
+    let holds_back = waits_for_payment(gate_type) && form.has(CONDITION.hold);
+    let edit = Edit::new(location, says, move |draft, now| {
+        let draft = draft.put_gate(stage, gate, rule.clone(), now)?;
+        // A payment that an earlier step names is meant to be made before.
+        let first = rule.movement().and_then(|id| draft.stage_of_movement(id));
+        let is_first = first.is_none_or(|first| first.id == stage);
+        if holds_back && is_first { draft.hold_back(stage, now) } else { Ok(draft) }
+    });
     submit(request, &submitted, id, edit, again).await
 }
 
@@ -294,6 +309,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         gate_type,
         seen: Some(seen(&agreement, Part::Gate(gate))),
         settings: Settings::new(gate_type, &agreement, &contacts, &payments),
+        hold: None,
         units: units(),
         fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),
         questions: agreement

@@ -26,6 +26,7 @@ form! {
         review: Field::tick("review", "A member reviews each file").hint("The condition is met once a member has accepted everyone’s file. A member can return a file with a reason."),
         document: Field::choice("document_id", "Document"),
         payment: Field::choice("movement_id", "Payment"),
+        hold: Field::tick("hold_back", "Hold the payment back").hint("Until then nobody authorizes it, and its payer gets no instructions."),
         wait: Field::line("wait", "Duration", 6).hint("From the moment the step opens."),
         unit: Field::choice("unit", "Unit"),
         until: Field::time("until", "Until").hint("Instead of a duration. A date alone means the end of that day."),

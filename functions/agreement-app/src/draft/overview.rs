@@ -112,7 +112,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         if notice.as_ref().is_some_and(is_of_section) { (notice, None) } else { (None, notice) };
     let (over, title) = (kind_label(agreement.kind), agreement.name.as_str().to_owned());
     let deal = Deal::new(over, title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary)
-        .with_payments(payments);
+        .with_payments(payments, agreement, request.now());
     let edit = Link { url: format!("{path}/details"), text: "Edit name, kind and expiry".to_owned() };
     let proposals: Vec<PendingProposal> =
         pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();

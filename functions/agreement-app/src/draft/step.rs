@@ -41,7 +41,8 @@ pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
 }
 
 pub(super) fn action_label(action: StageAction) -> String {
-    format!("Countersign {}", text::stage_action(action))
+    let is_held_back = matches!(action, StageAction::OpenMovement | StageAction::ReleaseInstructions);
+    format!("Countersign {}{}", text::stage_action(action), if is_held_back { ", and not before" } else { "" })
 }
 
 pub(super) fn fields_of(stage: &Stage) -> Fields {

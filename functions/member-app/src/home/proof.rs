@@ -3,7 +3,7 @@
 use pages::labels::actor_label;
 use pages::urls::item_url;
 use shared::domain::funding::proof::Proof;
-use shared::service::proof_to_review::ItemToReview;
+use shared::service::home::ItemToReview;
 use shared::text::funding_words as words;
 
 use crate::home::{Item, Urgency};

@@ -71,8 +71,15 @@ fn revision(form: &Form) -> u32 {
 }
 
 pub(crate) async fn authorize(request: &mut Request) -> Result<PageResponse, Error> {
-    let done = Notice::good("Payment authorized", "Next: the payer needs instructions that are verified and released.");
-    act(request, "authorize", Ok(MovementAct::Authorize), done).await
+    let submitted = request.submitted_form()?;
+    let movement = movements::get(submitted.scope(), request.path_id("id")?).await?.movement;
+    let next = match movement.instructions() {
+        None => "Next: the payer needs instructions that are verified and released.",
+        Some(entered) if entered.has_verification_ended() => "Next: enter the instructions again.",
+        Some(entered) if entered.verification.is_none() => "Next: verify the instructions, then release them.",
+        Some(_) => "The instructions are verified. Next: release them to the payer.",
+    };
+    act(request, "authorize", Ok(MovementAct::Authorize), Notice::good("Payment authorized", next)).await
 }
 
 pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error> {

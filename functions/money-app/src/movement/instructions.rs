@@ -21,7 +21,7 @@ use shared::service::movements;
 use shared::text::movements as words;
 use shared::text::reader::Shown as _;
 use shared::web::{Form, Request};
-use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::fields::{FieldCode, FieldError, FieldErrors};
 
 use crate::movement::form::{ActForm, without_numbers};
 use crate::movement::next::{self, Next, instructions_url};
@@ -35,8 +35,10 @@ form! {
         kind: Field::choice("kind", "Kind"),
         holder: Field::line("holder", "Account holder", 200),
         bank: Field::line("bank", "Bank", 200),
-        code: Field::key("code", "BIC or routing number", 60).secret().hint("Not needed with an IBAN."),
-        number: Field::key("number", "IBAN or account number", 60).secret().hint("Spaces don’t matter."),
+        iban: Field::key("iban", "IBAN", 60).secret().hint("Spaces don’t matter."),
+        bic: Field::key("bic", "BIC", 60).secret().hint("Not needed."),
+        code: Field::key("code", "Routing number", 60).secret().hint("9 digits."),
+        number: Field::key("number", "Account number", 60).secret().hint("Spaces don’t matter."),
         text: Field::lines("text", "Instructions", 2000, 5).secret().hint(
             "For banks that need something else. A second member types each number in it again, so leave out amounts and dates.",
         ),
@@ -44,6 +46,15 @@ form! {
 }
 
 const TYPED: &str = "typed";
+
+/// The field of a part of the instructions. An IBAN and its BIC have their own.
+fn field_of(kind: InstructionsKind, part: &str) -> &str {
+    match (kind, part) {
+        (InstructionsKind::Iban, "number") => INSTRUCTIONS.iban.name,
+        (InstructionsKind::Iban, "code") => INSTRUCTIONS.bic.name,
+        (_, part) => part,
+    }
+}
 
 pub(super) struct InstructionsCard {
     pub current: Option<Current>,
@@ -168,7 +179,6 @@ struct FormPage {
     revision: u32,
     accounts: Vec<Account>,
     kinds: Vec<(&'static str, &'static str)>,
-    is_code_first: bool,
     fields: Fields,
 }
 
@@ -228,7 +238,6 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
         revision: current.map_or(0, |current| current.revision),
         accounts: accounts.iter().map(|account| Account::new(&found, account)).collect(),
         kinds: kinds.map(|kind| (kind.as_str(), words::instructions_kind(kind))).to_vec(),
-        is_code_first: first == InstructionsKind::Aba,
         fields: fields.unwrap_or_else(|| Fields::of([(INSTRUCTIONS.from, TYPED), (INSTRUCTIONS.kind, first.as_str())])),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
@@ -300,7 +309,14 @@ async fn read(
     let Some(kind) = InstructionsKind::parse(form.get(INSTRUCTIONS.kind)) else {
         return Ok(Err(FieldErrors::one(INSTRUCTIONS.kind, FieldCode::Required, "must be chosen")));
     };
-    Ok(BankInstructions::read(kind, |part| form.get(part).to_owned()))
+    let read = BankInstructions::read(kind, |part| form.get(field_of(kind, part)).to_owned());
+    Ok(read.map_err(|errors| {
+        let mut named = FieldErrors::default();
+        for FieldError { field, code, message } in errors.into_list() {
+            named.extend(FieldErrors::one(field_of(kind, &field), code, message));
+        }
+        named
+    }))
 }
 
 type AnswerId = (GateId, ParticipantId, FieldId);

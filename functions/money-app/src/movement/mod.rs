@@ -14,7 +14,7 @@ mod refusal;
 pub(crate) mod tracks;
 
 use askama::Template;
-use pages::agreement_payments::{name_of, purpose_of};
+use pages::agreement_payments::{is_overdue, name_of, purpose_of};
 use pages::deal::{Deal, DealDocument, NO_AMOUNT_YET, Party};
 use pages::done::notice_of_act;
 use pages::labels::{DisplayTime, actor_label, payment_badge};
@@ -170,7 +170,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         notice,
         agreement: agreement_link(agreement),
         title: purpose_of(movement),
-        deal: deal(&shown, signed_in.organization().time_zone.day_of(request.now())),
+        deal: deal(&shown),
         has_errors: typed.has_errors(),
         change: ChangeWarning::of(movement),
         next,
@@ -205,7 +205,7 @@ fn agreement_link(agreement: &Agreement) -> Link {
     Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
 }
 
-fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
+fn deal(shown: &Shown<'_>) -> Deal {
     let MovementReview { movement, agreement, workspace, .. } = shown.review;
     let terms = movement.terms();
     let party = |name: String, roles: &str| Party { name, roles: roles.to_owned() };
@@ -213,7 +213,6 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         name: document.name.as_str().to_owned(),
         url: document.content.as_ref().map(|_| document_url(agreement.id(), document.id)),
     };
-    let is_overdue = !movement.state().is_done() && terms.due_on.is_some_and(|due| due < today);
     let due = terms.due_on.map(|due| ("Due", due.shown()));
     let reference = terms.reference.as_ref().map(|reference| ("Reference", reference.as_str().to_owned()));
     let how = [("Method", words::method(terms.method)), ("Direction", words::direction(terms.direction))];
@@ -222,7 +221,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         over: "Payment",
         title: purpose_of(movement),
         badge: payment_badge(movement).into(),
-        is_overdue,
+        is_overdue: is_overdue(movement, agreement, shown.zone, shown.now),
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         agreement: Some(agreement_link(agreement)),
         edit: None,
@@ -237,6 +236,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         without_amount: NO_AMOUNT_YET,
         more_payments: 0,
         terms: due.into_iter().chain(reference).chain(how).collect(),
+        payment_due: None,
         deadlines: Vec::new(),
         documents: agreement.documents.iter().take(DOCUMENTS_SHOWN).map(document).collect(),
         more_documents: 0,

@@ -9,11 +9,14 @@ use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::member::Counting;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::claim::ReferenceType;
-use shared::domain::movement::instructions::{InstructionsStatus, NumberSource, ToTypeAgain, VerificationMethod};
+use shared::domain::movement::instructions::{
+    InstructionsKind, InstructionsStatus, NumberSource, ToTypeAgain, VerificationMethod,
+};
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::{Movement, NotMoved, Risk, Status};
 use shared::service::movement_review::MovementReview;
+use shared::text::declined_by;
 use shared::text::movements as words;
 
 use crate::movement::form::{ActForm, Choice, Inputs, VerificationInputs};
@@ -52,7 +55,16 @@ impl Next {
 }
 
 pub(super) fn acts(shown: &Shown<'_>) -> (Next, Vec<Other>) {
-    (next(shown), others(shown))
+    (if_declined(shown, next(shown)), others(shown))
+}
+
+/// Says before a payment is prepared that its agreement may not go on.
+fn if_declined(shown: &Shown<'_>, next: Next) -> Next {
+    let MovementReview { movement, agreement, contacts, .. } = shown.review;
+    let is_prepared = matches!(movement.status(), Status::Draft | Status::Authorized);
+    let Some(names) = declined_by(agreement, contacts).filter(|_| is_prepared) else { return next };
+    let text = format!("{names} declined a condition, so the agreement may not go on. {}", next.text);
+    Next { text: text.trim_end().to_owned(), ..next }
 }
 
 fn next(shown: &Shown<'_>) -> Next {
@@ -277,8 +289,12 @@ pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
 fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     match (to_type, field.strip_prefix("number_")) {
         (ToTypeAgain::Numbers { .. }, Some(number)) => format!("Number {number}"),
-        (ToTypeAgain::Account { .. }, _) if field == "code" => "BIC or routing number".to_owned(),
-        (ToTypeAgain::Account { is_iban: true, .. }, _) => "IBAN".to_owned(),
+        (ToTypeAgain::Account { kind, .. }, _) if field == "code" => match kind {
+            InstructionsKind::Iban => "BIC".to_owned(),
+            InstructionsKind::Aba => "Routing number".to_owned(),
+            InstructionsKind::Other => "BIC or bank code".to_owned(),
+        },
+        (ToTypeAgain::Account { kind: InstructionsKind::Iban, .. }, _) => "IBAN".to_owned(),
         _ => "Account number".to_owned(),
     }
 }
@@ -444,9 +460,12 @@ fn flag_text(shown: &Shown<'_>) -> String {
             && gate.state.status() == GateStatus::Cleared
     });
     if movement.state().is_reconciled() && waits {
-        return format!(
-            "{text} Its arrival no longer counts as confirmed: a condition that waited for it opens again while its step is current."
-        );
+        let effect = if agreement.lifecycle() == Lifecycle::Completed {
+            ". The agreement stays completed."
+        } else {
+            ": a condition that waited for it opens again while its step is current."
+        };
+        return format!("{text} Its arrival no longer counts as confirmed{effect}");
     }
     format!("{text}{}", shown.ends_agreement())
 }

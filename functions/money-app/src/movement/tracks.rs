@@ -5,6 +5,7 @@ use pages::labels::{Badge, DisplayTime, actor_label};
 use pages::layout::Link;
 use pages::urls::{evidence_url, statement_url};
 use shared::domain::actor::{Actor, ActorType};
+use shared::domain::agreement::Lifecycle;
 use shared::domain::day::Day;
 use shared::domain::ids::EvidenceId;
 use shared::domain::money::{Money, in_app};
@@ -15,6 +16,7 @@ use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccoun
 use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::participant::session::InPerson;
+use shared::domain::time::Timestamp;
 use shared::service::movement_review::MovementReview;
 use shared::text::movements::{account_standing, assurance, evidence_source, reference_type};
 use shared::text::reader::Shown as _;
@@ -118,7 +120,7 @@ impl Shown<'_> {
             badge,
             class,
             facts,
-            differences: differences(movement, evidence),
+            differences: differences(self.review, evidence),
             can_prove: assurance(source.assurance()),
             by: filed_by(evidence),
             at: evidence.filed_at().into(),
@@ -158,7 +160,11 @@ impl Shown<'_> {
             let text = if has_ended {
                 "It was filed for the wrong payment. This payment stays as it is, and its document and reference can be filed for another one."
             } else if evidence.is_accepted() {
-                "It no longer counts. A payment that it confirmed becomes an exception, and a condition that waited for the payment may open again."
+                if self.review.agreement.lifecycle() == Lifecycle::Completed {
+                    "It no longer counts. A payment that it confirmed becomes an exception. The agreement stays completed."
+                } else {
+                    "It no longer counts. A payment that it confirmed becomes an exception, and a condition that waited for the payment may open again."
+                }
             } else {
                 "It was filed by mistake, and no one decides about it anymore."
             };
@@ -245,15 +251,31 @@ fn state(evidence: &Evidence) -> State {
     }
 }
 
-fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
-    let facts = evidence.facts();
+fn differences(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
+    let movement = &review.movement;
     let is_to_judge = evidence.is_undecided() && evidence.source().side() == Side::Receiver;
-    let arrived = movement.receipt().filter(|_| is_to_judge).map_or(0, |receipt| receipt.received_minor);
+    let arrived = match accepted_at(evidence) {
+        // Accepted evidence was judged by what was missing then.
+        Some(at) => {
+            let before = review.evidence.iter().filter(|other| accepted_at(other).is_some_and(|other| other < at));
+            before.map(|other| other.facts().money.amount_minor()).sum::<i64>()
+        }
+        None => movement.receipt().filter(|_| is_to_judge).map_or(0, |receipt| receipt.received_minor),
+    };
+    // Parts of a confirmed payment are each less than it.
+    let due = movement.terms().money.filter(|_| is_to_judge || !movement.state().is_reconciled());
     let mut found: Vec<String> =
-        movement.terms().money.and_then(|due| difference(due, arrived, facts.money)).into_iter().collect();
+        due.and_then(|due| difference(due, arrived, evidence.facts().money)).into_iter().collect();
     found.extend(account_difference(evidence));
     found.extend(differences_from_claim(movement, evidence));
     found
+}
+
+fn accepted_at(evidence: &Evidence) -> Option<Timestamp> {
+    match evidence.state() {
+        EvidenceState::Accepted { at, .. } => Some(*at),
+        _ => None,
+    }
 }
 
 /// The note on evidence whose account is not known to be the payee's.

@@ -8,7 +8,7 @@ use super::promise::Promise;
 use super::{Agreement, Document, Label, SignatureBlock, Stage};
 use crate::domain::actor::Actor;
 use crate::domain::event::EventType;
-use crate::domain::ids::ContactId;
+use crate::domain::ids::{ContactId, GateId};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -91,6 +91,13 @@ impl EditedPart {
     pub fn of_edit(before: &Agreement, after: &Agreement) -> Option<Self> {
         let (before, after) = (Parts::of(before), Parts::of(after));
         before.came_or_went(&after).or_else(|| before.changed(&after)).or_else(|| before.moved(&after))
+    }
+
+    /// A condition, if the agreement has it.
+    #[must_use]
+    pub fn condition(agreement: &Agreement, id: GateId) -> Option<Self> {
+        let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|gate| gate.id == id))?;
+        Some(of_gate(stage, agreement.gate(id)?))
     }
 
     /// The contact it names.

@@ -552,7 +552,17 @@ impl Agreement {
     /// Whether a participant has declined a current gate, so that a member must decide how to proceed.
     #[must_use]
     pub fn is_declined(&self) -> bool {
-        self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
+        !self.declined_by().is_empty()
+    }
+
+    /// The participants who have declined a current gate.
+    #[must_use]
+    pub fn declined_by(&self) -> BTreeSet<ParticipantId> {
+        let declined = self.waiting_gates().filter_map(|gate| match gate.state {
+            GateState::Declined { participant_id, .. } => Some(participant_id),
+            _ => None,
+        });
+        declined.collect()
     }
 
     /// How many participants' answers, files and identities wait for a member.

@@ -22,6 +22,8 @@ text_enum! {
     pub enum WarningKind {
         /// Nothing waits for a payment, document or signature block.
         Unawaited = "unawaited",
+        /// A payment may be made before the steps that precede its own are done.
+        Unheld = "unheld",
         /// The terms of the SAFE don't fit its payments or each other.
         SafeTerms = "safe_terms",
         /// Promises are overdue at publication.
@@ -34,6 +36,12 @@ text_enum! {
 pub enum Warning {
     /// No condition waits for a payment.
     PaymentUnawaited {
+        /// The payment's movement.
+        movement_id: MovementId,
+    },
+    /// The first condition that waits for a payment is of a later step, but no step before it holds the payment back: from
+    /// publication on, members can authorize it and release its instructions.
+    PaymentUnheld {
         /// The payment's movement.
         movement_id: MovementId,
     },
@@ -87,6 +95,7 @@ impl Warning {
             Self::PaymentUnawaited { .. } | Self::DocumentUnawaited { .. } | Self::BlockUnawaited { .. } => {
                 WarningKind::Unawaited
             }
+            Self::PaymentUnheld { .. } => WarningKind::Unheld,
             Self::SafePaymentDiffers { .. } | Self::SafeUnpaid { .. } | Self::SafeCapTooLow { .. } => {
                 WarningKind::SafeTerms
             }
@@ -113,6 +122,7 @@ impl Warning {
 #[must_use]
 pub fn warnings(draft: &Agreement, payments: &[DraftPayment], today: Day) -> Vec<Warning> {
     let mut found = unawaited(draft, payments);
+    found.extend(unheld(draft, payments));
     if let Some(terms) = draft.terms.as_ref().filter(|_| draft.kind == AgreementKind::Safe) {
         found.extend(of_safe(draft, terms, payments));
     }
@@ -151,6 +161,16 @@ fn unawaited(draft: &Agreement, payments: &[DraftPayment]) -> Vec<Warning> {
         }
     }
     found
+}
+
+fn unheld(draft: &Agreement, payments: &[DraftPayment]) -> impl Iterator<Item = Warning> {
+    let is_of_a_later_step = |id| {
+        let first = draft.stages.first().map(|stage| stage.id);
+        draft.stage_of_movement(id).is_some_and(|stage| Some(stage.id) != first)
+    };
+    let ids = payments.iter().map(|payment| payment.id);
+    let unheld = ids.filter(move |id| is_of_a_later_step(*id) && draft.lets_authorize(*id) && draft.lets_release(*id));
+    unheld.map(|movement_id| Warning::PaymentUnheld { movement_id })
 }
 
 fn of_safe(draft: &Agreement, terms: &SafeTerms, payments: &[DraftPayment]) -> Vec<Warning> {
@@ -202,7 +222,7 @@ fn overdue(draft: &Agreement, today: Day) -> Vec<Warning> {
 mod tests {
     use super::super::fixtures::{Deal, label, noon, promise};
     use super::super::promise::Promise;
-    use super::super::{DocumentState, SignatureBlock};
+    use super::super::{DocumentState, SignatureBlock, StageAction};
     use super::*;
     use crate::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 
@@ -214,18 +234,25 @@ mod tests {
         Money::new(minor, Currency::parse("USD").unwrap()).unwrap()
     }
 
+    /// A draft whose first step holds its payment back.
+    fn complete() -> Deal {
+        let mut deal = Deal::complete();
+        deal.draft.stages[0].actions = [StageAction::OpenMovement].into();
+        deal
+    }
+
     fn found(deal: &Deal) -> Vec<Warning> {
         warnings(&deal.draft, &deal.payments, day("2026-03-14"))
     }
 
     #[test]
     fn what_every_condition_waits_for_is_not_listed() {
-        assert_eq!(found(&Deal::complete()), []);
+        assert_eq!(found(&complete()), []);
     }
 
     #[test]
     fn a_payment_a_document_and_a_block_that_nothing_waits_for_are_listed() {
-        let mut deal = Deal::complete();
+        let mut deal = complete();
         for gate in deal.draft.stages.iter_mut().flat_map(|stage| &mut stage.gates) {
             if let GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } =
                 &mut gate.rule
@@ -243,7 +270,7 @@ mod tests {
             blocks: Vec::new(),
             is_for_reading: false,
         };
-        let mut deal = Deal::complete();
+        let mut deal = complete();
         deal.draft.documents.push(read.clone());
         assert_eq!(found(&deal), [Warning::DocumentUnawaited { document_id: read.id }]);
         let mut meant = deal.draft.set_for_reading(read.id, true, noon()).unwrap();
@@ -255,7 +282,7 @@ mod tests {
         let blocks =
             [(); 2].map(|()| SignatureBlock { id: SignatureBlockId::new(), participant_id, label: label("Buyer") });
         let signed = Document { blocks: blocks.to_vec(), ..read };
-        let mut deal = Deal::complete();
+        let mut deal = complete();
         deal.draft.documents.push(signed.clone());
         assert_eq!(found(&deal), [Warning::DocumentUnawaited { document_id: signed.id }], "once, for all its blocks");
         let first = GateRule::SignatureBlocks { block_ids: [blocks[0].id].into() };
@@ -267,8 +294,31 @@ mod tests {
     }
 
     #[test]
+    fn a_payment_of_a_later_step_that_no_step_holds_back_is_listed() {
+        let mut deal = complete();
+        let movement_id = deal.payments[0].id;
+        for stage in &mut deal.draft.stages {
+            stage.actions.clear();
+            stage.gates.retain(|gate| gate.rule.movement().is_none());
+        }
+        let rule = GateRule::MovementReconciled { movement_id: Some(movement_id) };
+        let last = deal.draft.stages.len() - 1;
+        let (first, last) = (deal.draft.stages[0].id, deal.draft.stages[last].id);
+        let paid_first = Deal { draft: deal.draft.add_gate(first, rule.clone(), noon()).unwrap().0, ..deal.clone() };
+        assert_eq!(found(&paid_first), [], "nothing precedes the first step");
+        deal.draft = deal.draft.add_gate(last, rule, noon()).unwrap().0;
+        assert_eq!(found(&deal), [Warning::PaymentUnheld { movement_id }]);
+        assert_eq!(to_tick(&found(&deal)), [WarningKind::Unheld].into());
+        for action in [StageAction::OpenMovement, StageAction::ReleaseInstructions] {
+            let mut held = deal.clone();
+            held.draft.stages[0].actions = [action].into();
+            assert_eq!(found(&held), [], "{action:?} holds it back");
+        }
+    }
+
+    #[test]
     fn a_safe_whose_terms_fit_neither_its_payment_nor_each_other_is_listed() {
-        let mut deal = Deal::complete();
+        let mut deal = complete();
         deal.draft.kind = AgreementKind::Safe;
         let terms = SafeTerms {
             investment_amount_minor: Some(30_000_000),
@@ -302,7 +352,7 @@ mod tests {
 
     #[test]
     fn promises_that_are_overdue_from_the_start_are_counted() {
-        let mut deal = Deal::complete();
+        let mut deal = complete();
         let mut add = |schedule: Schedule| {
             let made = promise(&deal.draft, "Quarterly report");
             let promise = Promise { terms: PromiseTerms::Scheduled { schedule }, ..made };

@@ -117,17 +117,27 @@ pub fn looks_like_iban(number: &str) -> bool {
         && next(u8::is_ascii_digit)
 }
 
+/// That a text is no IBAN, for display.
+pub const NOT_AN_IBAN: &str = "isn’t a valid IBAN. Compare it with your bank statement";
+/// That a text is no account number, for display.
+pub const NOT_AN_ACCOUNT_NUMBER: &str = "must be an IBAN, or an account number of 4 to 34 letters and digits";
+/// That nine digits are no routing number, for display.
+pub const NOT_A_ROUTING_NUMBER: &str = "isn’t a valid routing number. Compare it with your bank statement";
+/// That digits are no bank's code, for display.
+pub const NOT_A_BANK_CODE: &str = "must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits";
+/// That a text is no BIC, for display.
+pub const NOT_A_BIC: &str = "must be a BIC of 8 or 11 characters, such as DEUTDEFF";
+
 /// Parses an account number or an IBAN; an error says what is valid, for display.
 pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
     let Normalized { text: number, says_iban } = normalized(typed);
     if says_iban || looks_like_iban(&number) {
-        let message = "isn’t a valid IBAN. Compare it with your bank statement";
-        return if Iban::parse(&number).is_some() { Ok(number) } else { Err(message) };
+        return if Iban::parse(&number).is_some() { Ok(number) } else { Err(NOT_AN_IBAN) };
     }
     let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if !is_number || !number.bytes().any(|byte| byte.is_ascii_digit()) {
-        return Err("must be an IBAN, or an account number of 4 to 34 letters and digits");
+        return Err(NOT_AN_ACCOUNT_NUMBER);
     }
     // A number that names no account can't be compared with what is typed again.
     match BankAccount::new(&number, None) {
@@ -141,14 +151,12 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
     let code = normalized(typed).text;
     if code.bytes().all(|byte| byte.is_ascii_digit()) {
         return match code.len() {
-            ROUTING_DIGITS if !is_routing_number(&code) => {
-                Err("isn’t a valid routing number. Compare it with your bank statement")
-            }
+            ROUTING_DIGITS if !is_routing_number(&code) => Err(NOT_A_ROUTING_NUMBER),
             5..=ROUTING_DIGITS => Ok(code),
-            _ => Err("must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits"),
+            _ => Err(NOT_A_BANK_CODE),
         };
     }
-    if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
+    if is_bic(&code) { Ok(code) } else { Err(NOT_A_BIC) }
 }
 
 pub(super) const ROUTING_DIGITS: usize = 9;

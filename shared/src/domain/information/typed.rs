@@ -130,13 +130,10 @@ impl TypedAnswers {
         self.files.get(&field)
     }
 
-    /// The number of questions with text or a file.
+    /// The number of questions with an answer that can be read.
     #[must_use]
-    pub fn answered(&self, fields: &[InformationField]) -> usize {
-        let has = |field: &&InformationField| {
-            self.files.contains_key(&field.id) || names(field).iter().any(|name| self.texts.contains_key(name))
-        };
-        fields.iter().filter(has).count()
+    pub fn answered(&self, fields: &[InformationField], dates: DateOrder) -> usize {
+        fields.iter().filter(|field| matches!(self.read_one(field, dates), Ok(Some(_)))).count()
     }
 
     /// The answers in clear, for sealing.
@@ -407,8 +404,18 @@ mod tests {
         assert_eq!(typed(&fields, &[], &saved), saved);
         assert_eq!(with(file("b.pdf"), &saved).file(fields[0].id), Some(&file("b.pdf")));
         let removed = typed(&fields, &[(part_name(fields[0].id, REMOVE), "on")], &saved);
-        assert_eq!((removed.file(fields[0].id), removed.answered(&fields)), (None, 0));
-        assert_eq!(saved.answered(&fields), 1);
+        assert_eq!((removed.file(fields[0].id), removed.answered(&fields, DateOrder::DayFirst)), (None, 0));
+        assert_eq!(saved.answered(&fields, DateOrder::DayFirst), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_count_as_answered() {
+        let fields = [question(FieldType::Date, true), question(FieldType::Address, false)];
+        let answered = |day, line| {
+            let texts = [(input_name(fields[0].id), day), (part_name(fields[1].id, "line1"), line)];
+            typed(&fields, &texts, &TypedAnswers::default()).answered(&fields, DateOrder::DayFirst)
+        };
+        assert_eq!((answered("soon", "1 Main St"), answered("14 Mar 2019", "")), (0, 1));
     }
 
     proptest! {

@@ -19,7 +19,10 @@ use super::safe_text::SafeLine;
 use super::{Release, Stamp};
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::actor::Actor;
-use crate::domain::bank_account::numbers::{ending, read_account_number, read_bank_code};
+use crate::domain::bank_account::numbers::{
+    NOT_A_BANK_CODE, NOT_A_BIC, NOT_A_ROUTING_NUMBER, NOT_AN_ACCOUNT_NUMBER, NOT_AN_IBAN, ending, read_account_number,
+    read_bank_code,
+};
 use crate::domain::bank_account::text::{NumberFault, NumberInText, has_other_digits, has_other_letters, numbers_in};
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
 use crate::domain::ids::{MovementId, OrgId};
@@ -27,7 +30,7 @@ use crate::domain::information::bank_details::BankDetails;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
-use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 use crate::wire::text::check_lines;
 
 text_enum! {
@@ -91,20 +94,15 @@ impl BankInstructions {
             return Ok(Self::Free(text));
         }
         let code_is_missing = kind == InstructionsKind::Aba && typed("code").trim().is_empty();
-        let read = Self::Account(BankDetails::read(typed).map_err(|mut errors| {
-            // Without it, other details may still be whole ones.
-            if code_is_missing {
-                errors.extend(FieldErrors::one("code", FieldCode::Required, "is missing"));
+        let read = BankDetails::read(typed).map_err(|errors| of_kind(kind, code_is_missing, errors))?;
+        let wrong = |part: &str, message: &str| Err(FieldErrors::one(part, FieldCode::InvalidValue, message));
+        match (kind, read.is_iban()) {
+            (InstructionsKind::Iban, false) => wrong("number", NOT_AN_IBAN),
+            (InstructionsKind::Aba, true) => {
+                wrong("number", "must be an account number of the United States, not an IBAN")
             }
-            errors
-        })?);
-        match kind {
-            _ if read.kind() == kind => Ok(read),
-            InstructionsKind::Iban => Err(FieldErrors::one("number", FieldCode::InvalidValue, "must be an IBAN")),
-            InstructionsKind::Aba | InstructionsKind::Other => {
-                let message = "must be a routing number of 9 digits, with an account number of the United States";
-                Err(FieldErrors::one("code", FieldCode::InvalidValue, message))
-            }
+            (InstructionsKind::Aba, false) if !read.has_routing_number() => wrong("code", NO_ROUTING_NUMBER),
+            _ => Ok(Self::Account(read)),
         }
     }
 
@@ -153,7 +151,7 @@ impl BankInstructions {
     #[must_use]
     pub fn to_type_again(&self) -> ToTypeAgain {
         match self {
-            Self::Account(details) => ToTypeAgain::Account { is_iban: details.is_iban(), has_code: details.has_code() },
+            Self::Account(details) => ToTypeAgain::Account { kind: self.kind(), has_code: details.has_code() },
             Self::Free(text) => {
                 let (mut masked, mut end, mut count) = (String::new(), 0, 0);
                 for number in numbers_in(text) {
@@ -202,13 +200,46 @@ impl BankInstructions {
     }
 }
 
+/// The errors of an account's parts, in the words of its kind.
+fn of_kind(kind: InstructionsKind, code_is_missing: bool, errors: FieldErrors) -> FieldErrors {
+    let mut found = FieldErrors::default();
+    for FieldError { field, code, message } in errors.into_list() {
+        // What has no code is meant as an IBAN.
+        match (field.as_str(), code, kind) {
+            ("code", FieldCode::Required, InstructionsKind::Iban) => {
+                found.extend(FieldErrors::one("number", FieldCode::InvalidValue, NOT_AN_IBAN));
+            }
+            ("code", FieldCode::Required, InstructionsKind::Aba) => {}
+            _ => found.extend(FieldErrors::one(field, code, in_words_of(kind, &message))),
+        }
+    }
+    // Without it, other details may still be whole ones.
+    if code_is_missing {
+        found.extend(FieldErrors::one("code", FieldCode::Required, "is missing"));
+    }
+    found
+}
+
+const NO_ROUTING_NUMBER: &str = "must have 9 digits";
+
+/// What is valid in an account of a kind, in place of what is valid in some account.
+fn in_words_of(kind: InstructionsKind, message: &str) -> &str {
+    match (kind, message) {
+        (InstructionsKind::Iban, NOT_AN_ACCOUNT_NUMBER) => NOT_AN_IBAN,
+        (InstructionsKind::Iban, NOT_A_BANK_CODE | NOT_A_ROUTING_NUMBER) => NOT_A_BIC,
+        (InstructionsKind::Aba, NOT_AN_ACCOUNT_NUMBER) => "must be an account number of 4 to 34 letters and digits",
+        (InstructionsKind::Aba, NOT_A_BANK_CODE | NOT_A_BIC) => NO_ROUTING_NUMBER,
+        (_, message) => message,
+    }
+}
+
 /// What a member types again to verify instructions, in the order of [`BankInstructions::accounts`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToTypeAgain {
     /// The account number and, if given, the bank's code.
     Account {
-        /// Whether the number is an IBAN.
-        is_iban: bool,
+        /// Their kind.
+        kind: InstructionsKind,
         /// Whether there is a code.
         has_code: bool,
     },
@@ -251,7 +282,8 @@ impl ToTypeAgain {
             }
         };
         match self {
-            Self::Account { has_code, .. } => {
+            Self::Account { kind, has_code } => {
+                let mut invalid = |field: &str, message: &str| invalid(field, in_words_of(*kind, message));
                 let number = read_account_number(typed("number")).map_err(|message| invalid("number", message));
                 let code = has_code.then(|| read_bank_code(typed("code")).map_err(|message| invalid("code", message)));
                 if let (Ok(number), Ok(code)) = (number, code.transpose()) {

@@ -475,6 +475,16 @@ impl Movement {
         self.state().can_be_cancelled() && !self.has_arrived()
     }
 
+    /// The party that has to act now: the sender to pay, or the receiver to say whether it has arrived.
+    #[must_use]
+    pub fn awaited_party(&self) -> Option<ParticipantId> {
+        match self.state() {
+            MovementState::InstructionsReady => self.terms.sender,
+            MovementState::SenderReported | MovementState::ReceiptPending => self.terms.receiver,
+            _ => None,
+        }
+    }
+
     /// The revision that the participant's page shows in full: only to the sender, while released and before a claim.
     /// Each view is recorded.
     #[must_use]

@@ -44,7 +44,8 @@ pub async fn create(
     if !agreement.was_published() {
         return Err(Error::not_found());
     }
-    let plan = |output| Plan::new(scope, output).showing([agreement.id().uuid(), participant.uuid()]);
+    let shown = [agreement.id().uuid(), participant.uuid(), contact.id.uuid()];
+    let plan = |output| Plan::new(scope, output).showing(shown);
     if !organization.asks_for_codes {
         return Ok(plan(CodeMade::NotAskedFor));
     }

@@ -393,6 +393,32 @@ async fn participants_are_named_in_the_log_its_filter_and_its_file() {
 }
 
 #[tokio::test]
+async fn every_member_can_be_chosen_and_participants_of_one_name_are_told_apart_by_their_agreements() {
+    let first = Live::new(|draft| draft.stages.truncate(1)).await;
+    let org = &first.org;
+    let quiet = org.member("Noor Vance").await.id;
+    let ines = Browser::of(org, &org.member("Ines Duarte").await).await;
+    let draft = org.ready_draft("Sublease", |draft| draft.stages.truncate(1)).await;
+    let second = Live::publish(org.clone(), ines, draft).await;
+    let (ada, again) = (first.ids()[0], second.ids()[0]);
+    first.attend(ada).await;
+    second.attend(again).await;
+    let page = first.member.get(&format!("{AUDIT}?operation=give_consent")).await;
+    for (id, name) in [(ada, "Ada Okafor (Lease)"), (again, "Ada Okafor (Sublease)")] {
+        assert!(page.says(&format!("<option value=\"{id}\">{name}</option>")), "{name}: {}", page.body);
+    }
+    // Whatever the page has, and where a filter is refused.
+    let days = "from=2020-01-01&to=2020-01-07";
+    for filter in ["operation=give_consent", days, "from=yesterday", "object=okafor", "object=nothing+has+this"] {
+        let page = first.member.get(&format!("{AUDIT}?{filter}")).await;
+        assert!(page.says(&format!("<option value=\"{quiet}\">Noor Vance</option>")), "{filter}: {}", page.body);
+        let page = first.member.get(&format!("{AUDIT}?{filter}&actor={quiet}")).await;
+        assert!(page.says(&format!("<option value=\"{quiet}\" selected>Noor Vance</option>")), "{filter}");
+        assert!(pages::waits(org, &first.member, &format!("{AUDIT}?{filter}")).await <= WAITS_MAX, "{filter}");
+    }
+}
+
+#[tokio::test]
 async fn a_removed_member_and_a_revoked_token_keep_their_names() {
     let org = Org::new().await;
     let admin = Browser::of(&org, &org.admin("Kim Sato").await).await;

@@ -92,6 +92,8 @@ async fn a_returned_file_is_uploaded_again_and_its_acceptance_completes_the_agre
     assert!(live.member.get(&live.path()).await.says(">File of Ada Okafor</a>"), "what was returned stays in reach");
     let asked_again = ada.get(&condition(&live)).await;
     assert!(asked_again.says("returned your file") && asked_again.says("Page 2 is missing."), "{}", asked_again.body);
+    let overview = ada.get("").await;
+    assert!(overview.says("Returned: Page 2 is missing. · Step: "), "{}", overview.body);
 
     assert_eq!(upload(&live, &ada, "Resolution.pdf").await.status, 303);
     let shown = live.member.get(&at).await;
@@ -104,6 +106,12 @@ async fn a_returned_file_is_uploaded_again_and_its_acceptance_completes_the_agre
     let late = judge(&live.member, &at, &shown, "return", "Too late.").await;
     assert!(late.status == 409 && late.says("has accepted these files already"), "{}", late.body);
 
+    let (home, history) = (live.member.get("/app").await, live.member.get(&live.path()).await);
+    for (act, in_history) in [("returned", "Returned"), ("accepted", "Accepted")] {
+        assert!(home.says(&format!("Maren Holt {act} the file of Ada Okafor")), "{}", home.body);
+        assert!(history.says(&format!("<li>{in_history} the file of Ada Okafor")), "{}", history.body);
+    }
+
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
     let decisions = lines(&unzipped(&bundle.bytes), "file_reviews.jsonl");
     let decisions: Vec<_> = decisions.iter().map(|line| (&line["decision"], &line["reason"])).collect();
@@ -112,6 +120,25 @@ async fn a_returned_file_is_uploaded_again_and_its_acceptance_completes_the_agre
         [(&json!("returned"), &json!("Page 2 is missing.")), (&json!("accepted"), &Value::Null)],
         "the evidence has both"
     );
+}
+
+#[tokio::test]
+async fn home_and_history_name_a_condition_that_was_declined_and_reopened() {
+    let live = asking_for_a_resolution(1).await;
+    let ada = live.attend(live.ids()[0]).await;
+    let at = condition(&live);
+    let declined = ada.submit(&at, &format!("{at}/decline"), &[("reason", "I have none.")]).await;
+    assert_eq!(declined.status, 303, "{}", declined.body);
+    let shown = live.member.get(&live.path()).await;
+    let (token, declined_at) = (shown.hidden("form_token"), shown.hidden("declined_at"));
+    let fields = [("form_token", token.as_str()), ("declined_at", &declined_at)];
+    assert_eq!(live.member.post(&format!("{}{at}/reopen", live.path()), &fields).await.status, 303);
+    let named = format!("the condition “File upload” in the step “{}”", live.agreement.stages[0].name.as_str());
+    let (home, history) = (live.member.get("/app").await, live.member.get(&live.path()).await);
+    for (act, in_history) in [("Ada Okafor declined", "Declined"), ("Maren Holt reopened", "Reopened")] {
+        assert!(home.says(&format!("{act} {named}")), "{}", home.body);
+        assert!(history.says(&format!("<li>{in_history} {named}")), "{}", history.body);
+    }
 }
 
 #[tokio::test]

@@ -350,6 +350,22 @@ async fn times_are_short_and_their_zone_is_named_once() {
 }
 
 #[tokio::test]
+async fn an_admin_is_led_to_choose_the_time_zone() {
+    let org = Org::new().await;
+    let (admin, member) = (org.admin("Ada Okafor").await, org.member("Maren Holt").await);
+    let (admin, member) = (Browser::of(&org, &admin).await, Browser::of(&org, &member).await);
+    let link = "<a href=\"/app/organization#time_zone\">Choose your organization’s time zone</a>";
+    let home = admin.get("/app").await;
+    assert!(home.says("Times in UTC, dates day first.") && home.says(link), "{}", home.body);
+    assert!(!member.get("/app").await.says(link), "members can't");
+    let token = home.hidden("form_token");
+    let form = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "America/New_York")];
+    assert_eq!(admin.post("/app/organization", &form).await.status, 303);
+    let home = admin.get("/app").await;
+    assert!(home.says("<h1>Home</h1>") && !home.says(link), "{}", home.body);
+}
+
+#[tokio::test]
 async fn a_list_says_that_a_proposed_draft_waits_for_a_decision() {
     let org = Org::new().await;
     let browser = signed_in(&org).await;

@@ -137,6 +137,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let saved = submit(&live, &ada, "save", &typed[..3]).await;
     assert_eq!(saved.status, 303, "{}", saved.body);
     let page = ada.get(&condition(&live)).await;
+    assert!(page.says("<h1>Questions for “Approval”</h1>"), "{}", page.body);
     assert!(page.says("Draft saved") && page.says("3 of 11 answered") && page.says("1,250.50"), "{}", page.body);
     assert_eq!(information(&live).await, Vec::<Value>::new());
     assert!(live.member.get(&answers(&live, ada.participant)).await.says("has not sent answers yet"));
@@ -154,7 +155,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let sent = submit(&live, &ada, "send", &typed[..13]).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
     let receipt = ada.browser.get(sent.location()).await;
-    assert!(receipt.says("You answered “Approval”") && receipt.says("Revision"), "{}", receipt.body);
+    assert!(receipt.says("You answered the questions for “Approval”") && receipt.says("Revision"), "{}", receipt.body);
     let page = ada.get(&condition(&live)).await;
     assert!(page.says("What you sent") && page.says("Waiting to be read") && page.says("ending in 3000"));
     assert!(page.says("Nothing waits for you here") && !page.says(">Send</button>"), "{}", page.body);
@@ -210,7 +211,9 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
         page.body
     );
     assert!(page.says("1 Main St") && page.says("Account number ending in 3000"), "what was sent is the draft");
-    assert!(ada.get("").await.says("Answer questions"));
+    let overview = unescaped(&ada.get("").await.body);
+    assert!(overview.contains("Answer questions"), "{overview}");
+    assert!(overview.contains("Returned: Which <i>city</i>? · Step: Approval"), "{overview}");
 
     // All as before, except the city; the account number stays without being shown.
     let city = part(8, "city");
@@ -298,7 +301,7 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     let locations: Vec<_> = done.iter().map(|page| (page.status, page.location().to_owned())).collect();
     assert!(locations.iter().all(|at| *at == locations[0]) && locations[0].0 == 303, "{locations:?}");
     assert_eq!(information(&live).await.len(), 1);
-    assert_eq!(ada.get("").await.body.matches("You answered “Approval”</a>").count(), 1);
+    assert_eq!(ada.get("").await.body.matches("You answered the questions for “Approval”</a>").count(), 1);
     for (act, typed) in [("save", "Eve"), ("send", "Eve")] {
         let another = ada.get("").await.copy().name;
         let late = ada.send(&page, &format!("{at}/answers/{act}"), &[(who.as_str(), typed), ("copy", &another)]).await;
@@ -485,6 +488,8 @@ async fn files_come_with_the_draft_and_only_members_get_them() {
         for act in ["save", "send"] {
             let page = upload(act, ("a.pdf", content)).await;
             assert!(page.status == 422 && page.says(says), "{act} {says}: {}", page.body);
+            assert!(page.says("0 of 1 answered"), "{act} {says}: {}", page.body);
+            assert!(page.body.find("type=\"file\"") < page.body.find("class=\"field-error\""), "it stands below");
         }
     }
     let file = pdf("Proof of address", "");

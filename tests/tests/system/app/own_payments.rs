@@ -221,6 +221,8 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
         &northwind.get("").await,
         &["Say whether $250,000.00 USD from Ada Okafor has arrived", ">Check and report</a>"],
     );
+    let asked = "Northwind Robotics, Inc.</span><span class=\"badge blue\">Waiting</span>";
+    says(&ada.get("").await, &["Who else has to act", asked]);
     let page = northwind.get(&path).await;
     says(
         &page,

@@ -68,7 +68,7 @@ async fn answers_that_are_not_saved_store_no_file() {
         vec![question("Tell us more.", FieldType::LongText, true), question("Proof?", FieldType::File, true)];
     let live = asking(questions, false).await;
     let (ada, org) = (live.attend(live.ids()[0]).await, &live.org);
-    let [saved, other, sent] = ["Saved", "Other", "Sent"].map(|text| pdf(text, ""));
+    let [saved, other, unsent, sent] = ["Saved", "Other", "Unsent", "Sent"].map(|text| pdf(text, ""));
     assert_eq!(answer(&live, &ada, "save", "", "First.", &saved).await, 303);
     let stored = rows::file_bytes(org.stack().table(), ada.participant).await;
     let too_long = "x".repeat(shared::limits::ANSWERS_BYTES_MAX);
@@ -85,6 +85,9 @@ async fn answers_that_are_not_saved_store_no_file() {
     }
     let twice = stored + u64::try_from(saved.len()).expect("a size");
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, twice);
+    assert_eq!(answer(&live, &ada, "send", "", "", &unsent).await, 422, "the draft has it all the same");
+    a_day_passes(org).await;
+    assert!(is_stored(org, &unsent).await, "the draft names it");
     assert_eq!(answer(&live, &ada, "send", "", "Third.", &sent).await, 303);
     a_day_passes(org).await;
     assert!(is_stored(org, &saved).await && is_stored(org, &sent).await, "a draft and the answers name them");

@@ -50,7 +50,7 @@ pub(crate) fn safe(
     file: Option<DocumentContent>,
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
-    let (draft, closing, _) = safe_to_closing(draft, investment_amount_minor, file, now)?;
+    let (draft, closing, _) = safe_to_closing(draft, investment_amount_minor, file, BTreeSet::new(), now)?;
     let until = Some(Countdown::AfterHours(24));
     Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
 }
@@ -61,7 +61,8 @@ pub(crate) fn safe_of_newcomers(
     file: Option<DocumentContent>,
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
-    let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
+    let pays = BTreeSet::from([StageAction::OpenMovement, StageAction::ReleaseInstructions]);
+    let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, pays, now)?;
     let file = RequestedFile {
         title: Some(label("LLC resolution")?),
         help: Note::parse("The resolution that authorizes this investment, as a PDF.").ok(),
@@ -129,11 +130,13 @@ fn promises_of_purchase(draft: &Agreement, now: Timestamp) -> Result<Agreement, 
     Ok(draft.add_promise(label("Building insurance in force")?, insurance, parties(buyer, seller)?, now)?.0)
 }
 
-/// A SAFE up to its last step, where the investors answer a question. Returns that step and the investors.
+/// A SAFE up to its closing, where the investors answer a question, with what happens then. Returns that step and the
+/// investors.
 fn safe_to_closing(
     draft: &Agreement,
     investment_amount_minor: i64,
     file: Option<DocumentContent>,
+    actions: BTreeSet<StageAction>,
     now: Timestamp,
 ) -> Result<(Agreement, StageId, BTreeSet<ParticipantId>), FieldErrors> {
     const SIXTY_DAYS_S: i64 = 60 * 24 * 3600;
@@ -157,8 +160,7 @@ fn safe_to_closing(
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let fields = vec![question("Are you an accredited investor?", FieldType::Boolean, &[])?];
     let investors = participants_with(&draft, ParticipantRole::Investor);
-    let (draft, closing) =
-        draft.add_stage(label("Closing")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
+    let (draft, closing) = draft.add_stage(label("Closing")?, actions, now)?;
     let rule = GateRule::InformationRequest { participant_ids: investors.clone(), fields };
     Ok((draft.add_gate(closing, rule, now)?.0, closing, investors))
 }

@@ -47,6 +47,22 @@ impl Agreement {
         Ok(draft)
     }
 
+    /// The stage before one, if neither it nor an earlier stage holds payments back.
+    #[must_use]
+    pub fn stage_to_hold_back(&self, before: StageId) -> Option<&Stage> {
+        let holds_back = [StageAction::OpenMovement, StageAction::ReleaseInstructions];
+        let earlier = || self.stages.iter().take_while(|stage| stage.id != before);
+        let is_held = earlier().any(|stage| holds_back.iter().any(|action| stage.actions.contains(action)));
+        earlier().last().filter(|_| !is_held)
+    }
+
+    /// Has the stage before one let members authorize payments, and not before; no change if payments are held back.
+    pub fn hold_back(&self, before: StageId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let Some(stage) = self.stage_to_hold_back(before) else { return Ok(self.clone()) };
+        let actions = stage.actions.iter().copied().chain([StageAction::OpenMovement]).collect();
+        self.change_stage(stage.id, stage.name.clone(), actions, now)
+    }
+
     /// Moves a stage to an index.
     pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;

@@ -20,13 +20,15 @@ fn instructions_are_checked_by_their_kind() {
     for (kind, number, code, wrong) in [
         (InstructionsKind::Iban, "DE89 3704 0044 0532 0130 01", "", "number"),
         (InstructionsKind::Iban, "000123456789", "021000021", "number"),
-        (InstructionsKind::Aba, "DE89 3704 0044 0532 0130 00", "021000021", "code"),
+        (InstructionsKind::Iban, "000123456789", "", "number"),
+        (InstructionsKind::Aba, "DE89 3704 0044 0532 0130 00", "021000021", "number"),
         (InstructionsKind::Aba, "000123456789", "021000022", "code"),
         (InstructionsKind::Aba, "000123456789", "DEUTDEFF", "code"),
     ] {
         assert_eq!(read(kind, number, code).unwrap_err(), [wrong], "{number} {code}");
     }
     assert_eq!(read(InstructionsKind::Aba, "", "").unwrap_err(), ["number", "code"], "all at once");
+    assert_eq!(read(InstructionsKind::Aba, "000123456789", "").unwrap_err(), ["code"]);
     let free = read(InstructionsKind::Other, "000123456789", "First Bank").unwrap();
     assert_eq!(
         (free.kind(), free.ending().as_str()),

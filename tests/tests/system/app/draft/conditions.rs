@@ -50,6 +50,8 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         assert_eq!(desk.send(&format!("{page}/conditions/{id}"), &[("act", "remove")]).await.status, 303);
     }
     assert_eq!(desk.agreement(&page).await["stages"][0]["gates"].as_array().map(Vec::len), Some(1));
+    let upload = desk.browser.get(&format!("{steps}/conditions?type=file_upload")).await;
+    assert!(upload.says("name=\"review\" type=\"checkbox\""), "{}", upload.body);
     for (field, says) in [("title", "What they upload"), ("help", "Help text")] {
         let typed = [("type", "file_upload"), (field, "Voided check of DE89370400440532013000")];
         let refused = desk.send(&format!("{steps}/conditions"), &typed).await;

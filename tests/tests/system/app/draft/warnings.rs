@@ -29,6 +29,7 @@ impl Desk {
 }
 
 const UNAWAITED: (&str, &str) = ("although.unawaited", "on");
+const UNHELD: (&str, &str) = ("although.unheld", "on");
 const SAFE_TERMS: (&str, &str) = ("although.safe_terms", "on");
 const OVERDUE: (&str, &str) = ("although.overdue", "on");
 
@@ -60,6 +61,32 @@ async fn what_no_condition_waits_for_is_listed_and_takes_a_tick() {
     let published = desk.publish(&page, &[UNAWAITED]).await;
     assert_eq!(published.status, 303, "{}", published.body);
     assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
+}
+
+#[tokio::test]
+async fn a_condition_of_a_later_step_holds_its_payment_back_unless_it_is_told_not_to() {
+    let desk = Desk::new().await;
+    for hold in [Some(("hold_back", "on")), None] {
+        let page = desk.with_unawaited_payment().await;
+        assert_eq!(desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "Closing")]).await.status, 303);
+        let steps = desk.agreement(&page).await["stages"].clone();
+        let step = |n: usize| format!("{page}/steps/{}", steps[n]["id"].as_str().expect("an id"));
+        let label = format!("Hold the payment back until “{}” is done", steps[0]["name"].as_str().expect("a name"));
+        let first = desk.browser.get(&format!("{}/conditions?type=movement_reconciled", step(0))).await;
+        assert!(!first.says("Hold the payment back"), "nothing precedes it: {}", first.body);
+        let form = desk.browser.get(&format!("{}/conditions?type=movement_reconciled", step(1))).await;
+        assert!(form.says(&label) && form.says("name=\"hold_back\" type=\"checkbox\" checked"), "{}", form.body);
+        let (_, option) = form.body.split_once("<select id=\"movement_id\"").expect("a choice of payments");
+        let payment = option.split("<option value=\"").nth(2).and_then(|rest| rest.split('"').next()).expect("one");
+        let fields = [("type", "movement_reconciled"), ("movement_id", payment)];
+        let fields: Vec<_> = fields.into_iter().chain(hold).collect();
+        let added = desk.send(&format!("{}/conditions", step(1)), &fields).await;
+        assert_eq!(added.status, 303, "{}", added.body);
+        let actions = desk.agreement(&page).await["stages"][0]["actions"].clone();
+        assert_eq!(actions, hold.map_or(json!([]), |_| json!(["open_movement"])));
+        let review = desk.browser.get(&format!("{page}/publish")).await;
+        assert_eq!(review.says(UNHELD.0), hold.is_none(), "{}", review.body);
+    }
 }
 
 #[tokio::test]
@@ -186,7 +213,24 @@ async fn a_safe_begins_with_its_payment_and_terms_that_differ_are_listed() {
         header.matches(amount).count()
     };
     assert_eq!(in_header("$300,000.00 USD").await, 1, "the payment is the investment");
-    let published = desk.publish(&page, &[]).await;
+    // Its closing holds the payment back.
+    assert!(!review.says(UNHELD.0), "{}", review.body);
+    let closing = format!("{page}/steps/{}", agreement["stages"][2]["id"].as_str().expect("an id"));
+    let step = desk.browser.get(&closing).await;
+    assert!(step.says("Countersign lets members authorize payments, and not before"), "{}", step.body);
+    let seen = step.hidden("seen");
+    let unheld = desk.send(&closing, &[("seen", &seen), ("name", "Closing")]).await;
+    assert_eq!(unheld.status, 303, "{}", unheld.body);
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    for text in [
+        "No step holds this back:",
+        &format!("{closing}\">The payment “Investment”: have the step before its own let members authorize payments"),
+        "Publish although members can authorize and release this at once: “Investment”",
+    ] {
+        assert!(review.says(text), "{text}: {}", review.body);
+    }
+    assert_eq!(desk.publish(&page, &[]).await.status, 422);
+    let published = desk.publish(&page, &[UNHELD]).await;
     assert_eq!(published.status, 303, "{}", published.body);
     assert_eq!(in_header("$300,000.00 USD").await, 2, "the investment, and that all of it is owed");
 }

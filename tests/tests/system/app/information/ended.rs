@@ -126,3 +126,21 @@ async fn a_refused_file_hides_nothing_else_that_is_wrong() {
     let count = |text: &str| unescaped(&refused.body).matches(text).count();
     assert_eq!((count("Your answer is missing"), refused.says("PDF")), (1, true), "{}", refused.body);
 }
+
+#[tokio::test]
+async fn answers_that_were_not_sent_are_a_refusal_in_the_log_and_no_change_on_home() {
+    let live = two_questions().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let (who, since) = (name(&live, 0), name(&live, 1));
+    for _ in 0..2 {
+        let wrong = submit(&live, &ada, "send", &[(&who, "Ada"), (&since, "soon")]).await;
+        assert!(wrong.status == 422 && wrong.says("Nothing was sent."), "{}", wrong.body);
+    }
+    let log = live.member.get("/app/audit?operation=send_answers").await;
+    assert_eq!((log.body.matches("422 invalid_request").count(), log.says("303 ok")), (2, false), "{}", log.body);
+    assert!(!log.says(">Success</span>"), "{}", log.body);
+    assert!(!live.member.get("/app").await.says("sent answers"));
+    assert_eq!(submit(&live, &ada, "send", &[(&who, "Ada"), (&since, "")]).await.status, 303);
+    assert!(live.member.get("/app/audit?operation=send_answers").await.says("303 ok"));
+    assert!(live.member.get("/app").await.says("sent answers"));
+}

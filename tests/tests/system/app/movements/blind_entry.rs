@@ -50,7 +50,8 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
     // Implausible values are reported by field, and aren't an attempt.
     for (change, why) in [
         (("number", ""), "Account number is missing"),
-        (("code", "021000022"), "BIC or routing number isn’t a valid routing number"),
+        (("code", "0210"), "Routing number must have 9 digits"),
+        (("code", "021000022"), "Routing number isn’t a valid routing number"),
         (("read_out_by", " "), "Read out by is missing"),
         (("phone", "000123456789"), "Number called must"),
         (("phone_source", ""), "Where you have that number from must be chosen"),
@@ -81,8 +82,8 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
     let late = deal.act(kim, "instructions/verify", &right).await;
     assert_eq!(late.status, 409, "{}", late.body);
     let tries = deal.tries().await;
-    assert_eq!(tries[..6 + 5], vec![json!(["422", "invalid_request"]); 6 + 5], "each is refused on record");
-    assert_eq!(tries.len(), 6 + 5 + 1);
+    assert_eq!(tries[..7 + 5], vec![json!(["422", "invalid_request"]); 7 + 5], "each is refused on record");
+    assert_eq!(tries.len(), 7 + 5 + 1);
     for browser in [maren, kim] {
         assert_eq!(home(browser).await, ["Verification ended"]);
     }
@@ -149,7 +150,7 @@ async fn instructions_in_which_nothing_can_be_compared_are_not_entered() {
     let hidden = ABA.map(|(name, typed)| (name, if name == "number" { "XXX000123456789" } else { typed }));
     let free = |text| [("kind", "other"), ("text", text)];
     for (account, why) in [
-        (&hidden[..], "IBAN or account number must be a full account number, with no hidden or placeholder digits"),
+        (&hidden[..], "Account number must be a full account number, with no hidden or placeholder digits"),
         (&free("Pay at the counter, as agreed"), "Instructions must have the number of the account"),
         (&free("Account ٠١٢٣٤٥٦٧٨"), "Instructions must write numbers with the digits 0 to 9"),
         (&free("IBAN GB29 NWBK 6016 1331 9268 18"), "Instructions must not have an IBAN that isn’t valid"),
@@ -229,19 +230,18 @@ async fn the_form_begins_with_what_accounts_in_the_currency_have() {
         shared::domain::movement::terms::PaymentTerms { money, ..terms(draft, "Rent", "R-1") }
     })
     .await;
-    for (id, first, is_code_first) in [(dollars, "aba", true), (euros, "iban", false)] {
+    for (id, first) in [(dollars, "aba"), (euros, "iban")] {
         let page = browser.get(&format!("{}/instructions", path(id))).await;
         let at = |text: &str| page.body.find(text).unwrap_or_else(|| panic!("{text}: {}", page.body));
         assert!(page.says(&format!("value=\"{first}\" type=\"radio\" checked")), "{first}: {}", page.body);
         let other = if first == "aba" { "iban" } else { "aba" };
         assert!(at(&format!("id=\"kind-{first}\"")) < at(&format!("id=\"kind-{other}\"")), "{first}");
-        assert_eq!(at("for=\"code\"") < at("for=\"number\""), is_code_first, "{first}");
     }
     let at = format!("{}/instructions", path(dollars));
     for (account, why) in [
         ([("code", "131000021"), ("number", "000123456789")], "isn’t a valid routing number"),
         ([("code", "021000021"), ("number", "IBAN DE89\u{200b} 3704 0044 0532 0130 01")], "isn’t a valid IBAN"),
-        ([("code", "021000021"), ("number", "D\u{200b}E89 3704 0044 0532 0130 00")], "must be a routing number"),
+        ([("code", "021000021"), ("number", "D\u{200b}E89 3704 0044 0532 0130 00")], "not an IBAN"),
     ] {
         let typed = [&ABA[..3], &account].concat();
         let refused = submit(&browser, &at, &at, &typed).await;
@@ -249,7 +249,7 @@ async fn the_form_begins_with_what_accounts_in_the_currency_have() {
         assert_says(&refused, &[why]);
     }
     let honduras =
-        [("kind", "iban"), ("holder", "Northwind"), ("bank", "Banco"), ("number", "HN88CABF00000000000250005469")];
+        [("kind", "iban"), ("holder", "Northwind"), ("bank", "Banco"), ("iban", "HN88CABF00000000000250005469")];
     assert_eq!(submit(&browser, &at, &at, &honduras).await.status, 303);
 }
 

@@ -267,7 +267,7 @@ impl Set {
         let ended = Browser::new(deal.org.base_url()).keeping();
         ended.set_cookie("session", "ended");
         ended.set_cookie("owner", &deal.maren.cookie("owner").unwrap_or_default());
-        let typed = [("kind", "iban"), ("holder", &marked.words[0]), ("number", &marked.iban)];
+        let typed = [("kind", "iban"), ("holder", &marked.words[0]), ("iban", &marked.iban)];
         let away = ended.post(&format!("{}/instructions", deal.path()), &typed).await;
         assert_eq!(away.status, 303, "{}", away.body);
         for Seen { request, text, .. } in ended.seen() {

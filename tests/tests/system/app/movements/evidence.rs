@@ -238,8 +238,11 @@ async fn receipts_add_up_to_one_minor_unit_less_exactly_and_one_more() {
         let page = deal.maren.get(&deal.path()).await;
         assert_eq!(page.says("what is still missing"), difference.is_some(), "{last}: {}", page.body);
         assert!(difference.is_none_or(|difference| page.says(difference)), "{last}: {}", page.body);
-        deal.follow(&deal.kim, &deal.accept(&deal.kim, &rest).await).await;
+        let page = deal.follow(&deal.kim, &deal.accept(&deal.kim, &rest).await).await;
         assert_eq!(deal.state().await, state, "{last}");
+        assert_eq!(page.says("what is still missing"), difference.is_some(), "{last}: {}", page.body);
+        let is_confirmed = state == "reconciled";
+        assert_eq!(page.says("USD less than the amount"), !is_confirmed, "{last}: {}", page.body);
     }
 }
 
@@ -249,6 +252,9 @@ async fn withdrawing_after_completion_is_an_exception_and_the_agreement_stays_co
     let filed = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-1").await;
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
     assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
+    let page = deal.maren.get(&deal.path()).await;
+    assert_eq!(page.body.matches("The agreement stays completed.").count(), 2, "of withdrawing and flagging");
+    assert!(!page.says("open again") && !page.says("opens again"), "{}", page.body);
     let done =
         submit(&deal.maren, &deal.path(), &format!("{filed}/withdraw"), &[("reason", "A forged statement")]).await;
     let page = deal.follow(&deal.maren, &done).await;

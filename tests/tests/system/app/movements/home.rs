@@ -138,7 +138,15 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     // A draft's payment, or one due today, isn't overdue; an exception shows as such, with its due date.
     let draft = deal.org.ready_draft("Drafted", |_| {}).await;
     let due_on = Some(obligations::day(-3));
-    deal.org.payment(draft.id(), PaymentTerms { due_on, ..terms(&draft, "Planned", "P-1") }).await;
+    let planned = deal.org.payment(draft.id(), PaymentTerms { due_on, ..terms(&draft, "Planned", "P-1") }).await;
+    let page = deal.kim.get(&path(planned)).await;
+    assert!(page.says("Planned") && !page.says("Overdue"), "{}", text(&page));
+    for (at, is_overdue) in [(deal.of_agreement(), true), (format!("/app/agreements/{}", draft.id()), false)] {
+        let page = deal.kim.get(&at).await;
+        let (header, _) = page.body.split_once("</dl>").expect("the header of the deal");
+        assert!(header.contains("Payment due") && header.contains(&obligations::day(-3).for_people()), "{header}");
+        assert_eq!(header.contains("Overdue"), is_overdue, "{header}");
+    }
     publish_due(&deal.org, &deal.people[0], "Second deal", "Due today", 0).await;
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
@@ -290,6 +298,11 @@ async fn nobody_is_asked_to_prepare_a_payment_while_a_condition_is_declined() {
     let page = live.member.get("/app").await;
     assert_eq!(lines(&page), [""; 0], "{}", text(&page));
     assert_says(&page, &["One thing needs you.", "Declined by Ada Okafor"]);
+    let page = live.member.get("/app/money").await;
+    assert_says(&page, &["Declined by Ada Okafor"]);
+    assert!(!page.says("A member to authorize it"), "{}", text(&page));
+    let page = live.member.get(&path(id)).await;
+    assert_says(&page, &["Ada Okafor declined a condition, so the agreement may not go on.", ">Authorize</button>"]);
 }
 
 #[tokio::test]

@@ -69,15 +69,25 @@ async fn what_is_usual_in_the_currency_is_asked_for_first() {
     let kind = |kind: &str, is_chosen: bool| {
         format!("value=\"{kind}\" type=\"radio\"{}>", if is_chosen { " checked" } else { "" })
     };
-    let [code, number] = ["BIC or routing number", "IBAN or account number"].map(|label| format!(">{label}</label>"));
-    for (payment, order) in [
-        (deal.id, [kind("aba", true), kind("iban", false), code.clone(), number.clone()]),
-        (in_euros, [kind("iban", true), kind("aba", false), number, code]),
-    ] {
+    for (payment, order) in
+        [(deal.id, [kind("aba", true), kind("iban", false)]), (in_euros, [kind("iban", true), kind("aba", false)])]
+    {
         let form = deal.maren.get(&format!("{}/instructions", path(payment))).await;
         let place = |part: &String| form.body.find(part).unwrap_or_else(|| panic!("{part}: {}", form.body));
         assert!(order.iter().map(place).is_sorted(), "{order:?}: {}", form.body);
+        for label in ["IBAN", "BIC", "Routing number", "Account number"] {
+            assert!(form.says(&format!(">{label}</label>")), "each kind has its own fields: {}", form.body);
+        }
     }
+}
+
+#[tokio::test]
+async fn authorizing_says_what_the_instructions_still_need() {
+    let deal = Deal::new().await;
+    deal.enter(&deal.maren, &ABA).await;
+    deal.verify(&deal.kim, &ABA).await;
+    let page = deal.done(&deal.maren, "authorize", &[]).await;
+    assert_says(&page, &["The instructions are verified. Next: release them to the payer."]);
 }
 
 #[tokio::test]
@@ -114,11 +124,16 @@ async fn what_is_wrong_is_told_by_field_and_no_number_is_shown_again() {
         account.map(|(name, typed)| if name == field { (name, value) } else { (name, typed) })
     };
     for (account, why) in [
-        (with(IBAN, "number", "DE89 3704 0044 0532 0130 01"), "IBAN or account number isn’t a valid IBAN"),
-        (with(IBAN, "number", "000123456789"), "BIC or routing number is missing"),
-        (with(IBAN, "code", "DEUT"), "BIC or routing number must be a BIC"),
-        (with(ABA, "code", "021000022"), "BIC or routing number isn’t a valid routing number"),
-        (with(ABA, "code", "DEUTDEFF"), "BIC or routing number must be a routing number of 9 digits"),
+        (with(IBAN, "iban", "DE89 3704 0044 0532 0130 01"), ">IBAN isn’t a valid IBAN"),
+        (with(IBAN, "iban", "000123456789"), ">IBAN isn’t a valid IBAN"),
+        (with(IBAN, "bic", "DEUT"), ">BIC must be a BIC of 8 or 11 characters"),
+        (with(IBAN, "bic", "0210"), ">BIC must be a BIC of 8 or 11 characters"),
+        (with(ABA, "code", ""), ">Routing number is missing."),
+        (with(ABA, "code", "0210"), ">Routing number must have 9 digits."),
+        (with(ABA, "code", "021000022"), ">Routing number isn’t a valid routing number"),
+        (with(ABA, "code", "DEUTDEFF"), ">Routing number must have 9 digits."),
+        (with(ABA, "number", "12"), ">Account number must be an account number of 4 to 34 letters and digits."),
+        (with(ABA, "number", "DE89 3704 0044 0532 0130 00"), ">Account number must be an account number of the United"),
         (with(ABA, "holder", " "), "Account holder is missing"),
         (with(ABA, "bank", ""), "Bank is missing"),
         (with(ABA, "kind", ""), "Kind must be chosen"),

@@ -55,8 +55,8 @@ const IBAN: Account<'_> = [
     ("kind", "iban"),
     ("holder", "Northwind Robotics"),
     ("bank", "Testbank"),
-    ("number", "DE89 3704 0044 0532 0130 00"),
-    ("code", ""),
+    ("iban", "DE89 3704 0044 0532 0130 00"),
+    ("bic", ""),
 ];
 
 const CLAIM: [(&str, &str); 3] =
@@ -224,7 +224,11 @@ impl Deal {
 }
 
 fn read_out<'a>(account: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let numbers = account.iter().copied().filter(|(name, _)| name.starts_with("number") || *name == "code");
+    let numbers = account.iter().filter_map(|(name, typed)| match *name {
+        "iban" => Some(("number", *typed)),
+        name if name.starts_with("number") || name == "code" => Some((name, *typed)),
+        _ => None,
+    });
     READ_OUT.into_iter().chain(numbers).collect()
 }
 

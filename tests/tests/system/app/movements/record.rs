@@ -63,3 +63,20 @@ async fn home_says_who_cancelled_which_payment_and_how_much_it_was() {
     let said = format!("Maren Holt cancelled <span>{payment}</span>");
     assert!(changes.contains(&said), "{said}: {changes}");
 }
+
+/// Evidence may be of another amount than the payment.
+#[tokio::test]
+async fn acts_on_claims_and_evidence_name_the_payment_without_its_amount() {
+    let deal = Deal::claimed().await;
+    deal.file(&deal.maren, "receiving_bank_statement", "125,000.00", "TRN 1").await;
+    let link = |called: &str| format!("<a href=\"{}\">{called}</a>", deal.path());
+    let (title, in_full) = (link("Closing payment"), link("Closing payment, $250,000.00 USD"));
+    let home = text(&deal.kim.get("/app").await);
+    let (_, changes) = home.split_once("<h2 id=\"changes\"").expect("the latest changes");
+    assert!(changes.contains(&format!("Maren Holt filed evidence of <span>{title}</span>")), "{changes}");
+    for (operation, payment) in [("file_evidence", &title), ("record_claim", &title), ("authorize_movement", &in_full)]
+    {
+        let log = text(&deal.kim.get(&format!("/app/audit?operation={operation}")).await);
+        assert!(log.contains(payment.as_str()), "{operation}: {log}");
+    }
+}

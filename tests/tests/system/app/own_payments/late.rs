@@ -87,9 +87,16 @@ async fn what_arrives_in_parts_adds_up_and_what_waits_can_be_withdrawn() {
     let part = report_arrival(&paying, &payee, "100,000").await;
     paying.judge(part, EvidenceDecision::Accept(Arrivals::One)).await.expect("a part of it");
     let page = payee.get(&path).await;
-    says(&page, &["$100,000.00 USD of $250,000.00 USD is confirmed received", "Accepted", "Has it arrived?"]);
-    lacks(&page, &["Confirmed received</span>"]);
-    says(&payee.get("").await, &["Say whether $250,000.00 USD"]);
+    let (proven, rest) =
+        ("$100,000.00 USD of $250,000.00 USD is confirmed received", "$150,000.00 USD is still missing");
+    says(&page, &[proven, rest, "Confirmed in part", "Accepted", "Has the rest arrived?"]);
+    lacks(&page, &["Confirmed received</span>", "None yet"]);
+    says(&payee.get("").await, &["Say whether the other $150,000.00 USD from Ada Okafor has arrived"]);
+    let sender = paying.live.attend(paying.live.ids()[0]).await;
+    says(&sender.get(&path).await, &[proven, rest, "Confirmed in part", "ask your bank about it"]);
+    let home = sender.get("").await;
+    says(&home, &["$150,000.00 USD of $250,000.00 USD is still missing", "waits for proof of it"]);
+    lacks(&home, &["Nothing waits for you now"]);
     let mistyped = report_arrival(&paying, &payee, "150,000.01").await;
     says(&payee.get(&path).await, &["More money arrived?", "Withdraw…"]);
     let withdraw = format!("{path}/evidence/{mistyped}/withdraw");

@@ -101,6 +101,9 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     assert!(!guarded.browser.get("/app/organization").await.says("data-label=\"Second factor\""), "only admins see it");
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
     assert_eq!(page.body.matches("count as one person for 7 days").count(), 2, "said before: {}", page.body);
+    let ben = org.member("Ben Ruiz").await;
+    let resets = admin.get("/app/organization").await.body.matches("Reset second factor…</summary>").count();
+    assert_eq!(resets, 1, "Ben has none to reset");
 
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.admin("Noor Vance").await).await;
@@ -113,7 +116,6 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     }
     let page = send(&admin, &reset(ada.id.to_string()), &[]).await;
     assert!(page.status == 422 && page.says("You can’t reset your own second factor"), "{}", page.body);
-    let ben = org.member("Ben Ruiz").await;
     let page = send(&admin, &reset(ben.id.to_string()), &[]).await;
     assert!(page.status == 422 && page.says("There is nothing to reset"), "{}", page.body);
     assert_eq!(guarded.halfway().await.cookie("session"), None, "it is still on");

@@ -4,12 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
+use crate::domain::agreement::{Agreement, AgreementName};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId};
+use crate::domain::ledger::is_agreed;
 use crate::domain::obligation::Obligation;
 use crate::error::Error;
 use crate::limits;
+use crate::service::home::shortlist::Shortlist;
 use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::Scope;
 use crate::store::Versioned;
@@ -28,16 +30,12 @@ pub struct QueuedObligation {
 }
 
 /// The obligations of the work queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DueObligations {
     /// Those that are overdue, longest overdue first.
-    pub overdue: Vec<QueuedObligation>,
-    /// How many are overdue.
-    pub overdue_total: usize,
+    pub overdue: Shortlist<QueuedObligation>,
     /// Those with claims that the member may confirm: others', and the member's own if they are alone.
-    pub to_confirm: Vec<QueuedObligation>,
-    /// How many such obligations there are.
-    pub to_confirm_total: usize,
+    pub to_confirm: Shortlist<QueuedObligation>,
 }
 
 /// Of the open ones. Claims that members recorded are confirmed by others than those of `not_of`.
@@ -47,50 +45,36 @@ pub(super) async fn due(
     not_of: BTreeSet<MemberId>,
 ) -> Result<DueObligations, Error> {
     let (store, now) = (scope.store(), scope.now().unix_ms());
-    let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
-    overdue.retain(|open| open.next_due_ms.is_some());
+    let is_past = |open: &&OpenObligation| open.next_due_ms.is_some_and(|due| due < now);
+    let mut overdue: Vec<&OpenObligation> = open.iter().filter(is_past).collect();
     overdue.sort_by_key(|open| open.next_due_ms);
     let of_others = |open: &OpenObligation| {
         open.claims.saturating_sub(open.claimed_by.iter().filter(|by| not_of.contains(by)).count())
     };
     let to_confirm: Vec<&OpenObligation> = open.iter().filter(|open| of_others(open) > 0).collect();
-    let shown = |list: &[&OpenObligation]| -> Vec<(ObligationId, AgreementId)> {
-        list.iter().take(limits::HOME_OBLIGATIONS_MAX).map(|open| (open.id, open.agreement)).collect()
-    };
-    let (first_overdue, first_claims) = (shown(&overdue), shown(&to_confirm));
-    let mut all: Vec<_> = first_overdue.iter().chain(&first_claims).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    let mut agreements: Vec<AgreementId> = all.iter().map(|(_, agreement)| *agreement).collect();
-    agreements.sort_unstable();
-    agreements.dedup();
-    let (found, agreements) =
-        tokio::try_join!(store.obligations(all.iter().map(|(id, _)| *id)), store.agreements(agreements))?;
+    let overdue = Shortlist::of(overdue, limits::HOME_OBLIGATIONS_MAX);
+    let to_confirm = Shortlist::of(to_confirm, limits::HOME_OBLIGATIONS_MAX);
+    let rows = || overdue.shown.iter().chain(&to_confirm.shown);
+    let ids: BTreeSet<ObligationId> = rows().map(|open| open.id).collect();
+    let of: BTreeSet<AgreementId> = rows().map(|open| open.agreement).collect();
+    let (found, agreements) = tokio::try_join!(store.obligations(ids), store.agreements(of))?;
     let found: BTreeMap<ObligationId, Obligation> =
         found.into_iter().map(Versioned::into_inner).map(|obligation| (obligation.id(), obligation)).collect();
     let agreements: BTreeMap<AgreementId, Agreement> =
         agreements.into_iter().map(Versioned::into_inner).map(|agreement| (agreement.id(), agreement)).collect();
-    let late = first_overdue.iter().filter_map(|(_, agreement)| agreements.get(agreement));
+    let late = overdue.shown.iter().filter_map(|open| agreements.get(&open.agreement));
     let contacts = store.contacts(participants_of(late)).await?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     // What has ended with its agreement may not say so yet.
-    let queued = |(id, agreement): (ObligationId, AgreementId), is_overdue: bool| {
-        let agreement = agreements.get(&agreement)?;
+    let queued = |open: &OpenObligation, is_overdue: bool| {
+        let agreement = agreements.get(&open.agreement)?;
         let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
-        let is_live = matches!(now.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
-        let obligation = found.get(&id).filter(|found| is_live && !found.is_done())?.clone();
+        let obligation = found.get(&open.id).filter(|found| is_agreed(now.lifecycle()) && !found.is_done())?.clone();
         let waits_for = is_overdue.then(|| text::obligation_wait(&obligation, agreement, &contacts));
         Some(QueuedObligation { obligation, agreement: agreement.name.clone(), waits_for })
     };
-    let in_full = |list: Vec<_>, is_overdue| -> Vec<QueuedObligation> {
-        list.into_iter().filter_map(|one| queued(one, is_overdue)).collect()
-    };
-    let (overdue_total, to_confirm_total) = (overdue.len(), to_confirm.len());
-    let (overdue, to_confirm) = (in_full(first_overdue, true), in_full(first_claims, false));
     Ok(DueObligations {
-        overdue_total: if overdue.is_empty() { 0 } else { overdue_total },
-        to_confirm_total: if to_confirm.is_empty() { 0 } else { to_confirm_total },
-        overdue,
-        to_confirm,
+        overdue: overdue.seen(|open| queued(open, true)),
+        to_confirm: to_confirm.seen(|open| queued(open, false)),
     })
 }

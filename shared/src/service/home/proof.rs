@@ -10,6 +10,7 @@ use crate::domain::ids::{AgreementId, WorkspaceId};
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
+use crate::service::home::shortlist::Shortlist;
 use crate::service::scope::Scope;
 use crate::store::Versioned;
 
@@ -22,16 +23,15 @@ pub struct ItemToReview {
     pub workspace: Workspace,
 }
 
-/// The items with the longest-waiting undecided proof, and the number of all.
-pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize), Error> {
+/// The items with the longest-waiting undecided proof.
+pub(super) async fn to_review(scope: &Scope) -> Result<Shortlist<ItemToReview>, Error> {
     let store = scope.store();
-    let mut chosen = store.funding_to_review().await?;
-    let total = chosen.len();
-    chosen.truncate(limits::HOME_PROOFS_MAX);
+    let rows = Shortlist::of(store.funding_to_review().await?, limits::HOME_PROOFS_MAX);
+    let chosen = &rows.shown;
     let agreements: BTreeSet<AgreementId> = chosen.iter().map(|row| row.agreement).collect();
     let workspaces: BTreeSet<WorkspaceId> = chosen.iter().map(|row| row.workspace).collect();
     let (items, agreements, workspaces) = tokio::try_join!(
-        store.reviewed_funding_items(&chosen),
+        store.reviewed_funding_items(chosen),
         store.agreements(agreements),
         store.workspaces(workspaces),
     )?;
@@ -41,7 +41,7 @@ pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize
         workspaces.into_iter().map(|workspace| (workspace.id(), workspace)).collect();
     let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (item.id(), item.into_inner())).collect();
     // An item whose agreement has ended is open again, whether or not its record says so yet.
-    let shown = chosen.iter().filter_map(|row| {
+    Ok(rows.seen(|row| {
         let item = items.remove(&row.id)?;
         let agreement = agreements.get(&row.agreement)?;
         let agreement = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
@@ -49,8 +49,5 @@ pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize
             return None;
         }
         Some(ItemToReview { item, workspace: Workspace::clone(workspaces.get(&row.workspace)?) })
-    });
-    let shown: Vec<ItemToReview> = shown.collect();
-    let total = total - (chosen.len() - shown.len());
-    Ok((shown, total))
+    }))
 }
