@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
+use shared::domain::agreement::Agreement;
 use shared::domain::agreement::warnings::{Warning, WarningKind, to_tick};
-use shared::domain::agreement::{Agreement, Stage};
 use shared::domain::ids::{DocumentId, MovementId};
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
@@ -127,12 +127,6 @@ fn payment_name(payments: &[Movement], id: MovementId) -> String {
     format!("“{}”", found.map_or("", name))
 }
 
-/// The step whose end should let members prepare a payment.
-fn step_before(draft: &Agreement, payment: MovementId) -> Option<&Stage> {
-    let own = draft.stage_of_movement(payment)?;
-    draft.stages.iter().take_while(|stage| stage.id != own.id).last()
-}
-
 fn document_name(draft: &Agreement, id: DocumentId) -> String {
     format!("“{}”", draft.document(id).map_or("", |document| document.name.as_str()))
 }
@@ -144,11 +138,12 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
         let last = draft.stages.last();
         last.map_or_else(|| format!("{own}#add-step"), |stage| format!("{}#add", step_url(id, stage.id)))
     };
+    let holder = |payment| draft.stage_to_hold_back(draft.stage_of_movement(payment)?.id);
     let thing = thing(draft, payments, warning);
     let (url, text) = match warning {
         Warning::PaymentUnawaited { .. } => (add_condition(), format!("The payment {thing}: add a condition for it")),
         Warning::PaymentUnheld { movement_id } => (
-            step_before(draft, *movement_id).map_or(own, |stage| step_url(id, stage.id)),
+            holder(*movement_id).map_or(own, |stage| step_url(id, stage.id)),
             format!("The payment {thing}: have the step before its own let members authorize payments"),
         ),
         Warning::DocumentUnawaited { document_id } => match draft.document(*document_id) {

@@ -358,6 +358,11 @@ async fn an_admin_is_led_to_choose_the_time_zone() {
     let home = admin.get("/app").await;
     assert!(home.says("Times in UTC, dates day first.") && home.says(link), "{}", home.body);
     assert!(!member.get("/app").await.says(link), "members can't");
+    let other = Org::new().await;
+    let working = Browser::of(&other, &other.admin("Kim Sato").await).await;
+    assert!(working.get("/app").await.says(link));
+    publish(&other, &working, &other.ready_draft("Lease", |_| {}).await).await;
+    assert!(!working.get("/app").await.says(link), "who publishes in UTC means it");
     let token = home.hidden("form_token");
     let form = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "America/New_York")];
     assert_eq!(admin.post("/app/organization", &form).await.status, 303);
